@@ -1,0 +1,43 @@
+# `make` alone lists the targets.
+VENV := .venv
+PY := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-all check format bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## create .venv and install the package with its tested pins (does nothing when up to date)
+
+$(STAMP): pyproject.toml constraints.txt
+	@test -x $(PY) || python3 -m venv $(VENV)
+	@echo "Installing into $(VENV) ..."
+	@$(PY) -m pip install --quiet -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: setup ## find Kepler's third law in the planets' orbits
+	@$(PY) examples/demo.py
+
+test: setup ## the tests, on every core, with coverage
+	@$(PY) -m pytest -n auto -q -m "not slow" --cov --cov-report=term
+
+test-all: setup ## the slow tests too
+	@$(PY) -m pytest -n auto -q --cov --cov-report=term
+
+check: setup ## formatting, lint and types
+	@$(PY) -m ruff format --check .
+	@$(PY) -m ruff check .
+	@$(PY) -m mypy
+
+format: setup ## put the code into shape
+	@$(PY) -m ruff format .
+	@$(PY) -m ruff check --fix .
+
+bench: setup ## measure what the README reports; writes benchmarks/results/
+	@$(PY) -m benchmarks.core
+
+clean: ## remove what make made
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*

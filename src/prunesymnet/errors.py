@@ -1,0 +1,45 @@
+"""Every exception that the package raises on purpose.
+
+    PruneSymNetError
+    ├── DataError        a table that can't be used as it is     (also a ValueError)
+    ├── OperatorError    an operator that can't be added         (also a ValueError)
+    └── ParseError       a text that is not a formula            (also a ValueError)
+
+Warnings:
+
+    DataWarning          a table that can be used, with something its owner should know
+
+A message names what was wrong, where, and what to do about it.
+"""
+
+
+class PruneSymNetError(Exception):
+    """The root: catch this to catch them all."""
+
+
+class DataError(PruneSymNetError, ValueError):
+    """The data can't be used as they are: the message names the column, the row and the remedy."""
+
+
+class OperatorError(PruneSymNetError, ValueError):
+    """An operator that failed its probes: the message says which probe, and what came out of it."""
+
+
+class ParseError(PruneSymNetError, ValueError):
+    """A text that is not a formula. ``text`` is the whole text, ``column`` (from 0) where it went wrong.
+
+    >>> print(ParseError("expected an operand", "x + * y", 4))
+    expected an operand, at column 5:
+      x + * y
+          ^
+    """
+
+    def __init__(self, problem: str, text: str, column: int) -> None:
+        self.problem, self.text, self.column = problem, text, column
+        start = max(0, column - 60)
+        shown = text[start : column + 20].replace("\n", " ").replace("\t", " ")
+        super().__init__(f"{problem}, at column {column + 1}:\n  {shown}\n  {' ' * (column - start)}^")
+
+
+class DataWarning(UserWarning):
+    """Something in the data that the owner should know, but that stops nothing."""
