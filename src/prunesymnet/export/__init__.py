@@ -1,0 +1,1 @@
+"""What a formula can become, one target per module."""

@@ -1,0 +1,30 @@
+"""What a formula is: an immutable tree, its text, its values and derivatives, its canonical form."""
+
+from prunesymnet.expression.canonical import canonical, skeleton
+from prunesymnet.expression.fingerprint import fingerprint
+from prunesymnet.expression.parsing import parse
+from prunesymnet.expression.printing import to_latex, to_python, to_text
+from prunesymnet.expression.program import Program, Values, compile_expression, evaluate, evaluate_torch
+from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, apply, fold, postorder
+
+__all__ = [
+    "Apply",
+    "Constant",
+    "Expression",
+    "Program",
+    "Values",
+    "Variable",
+    "apply",
+    "canonical",
+    "compile_expression",
+    "evaluate",
+    "evaluate_torch",
+    "fingerprint",
+    "fold",
+    "parse",
+    "postorder",
+    "skeleton",
+    "to_latex",
+    "to_python",
+    "to_text",
+]

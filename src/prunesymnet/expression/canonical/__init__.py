@@ -1,0 +1,147 @@
+"""One form for formulas that are the same: the paper's "equivalent subnetworks" become one candidate.
+
+Every subexpression is brought to a sum of terms, ``{monomial: coefficient}``, where a monomial is a product
+of powers of *atoms*: variables, functions of such sums, and sums that stand as a factor. Adding, multiplying
+and raising such sums does the work: flattening, ordering, like terms, powers and constants all follow.
+
+>>> from prunesymnet.expression.parsing import parse
+>>> print(canonical(parse("w*x*2.0*x*3.0 - (x + x)/2*exp(0.5 + x)*exp(-x)")))
+6.0*w*x**2 - 1.6487212707001282*x
+>>> print(canonical(parse("(2.0*x + 4.0)*(3.0*y + 9.0)/(0.5*z + 2.0)")))
+12.0*(x + 2.0)*(y + 3.0)/(z + 4.0)
+
+Rules that keep the meaning:
+
+- Wherever the formula is finite, its canonical form is finite and equal. It may be finite in more places
+  (``x/x`` is 1, ``sqrt(x)**2`` is ``x``), never in fewer: ``log(x**2)`` and ``sqrt(x**2)`` do not become
+  ``2*log(x)`` and ``x``.
+- Redundant free constants are merged: no free constant can be taken up by the others. A sum of free terms
+  that stands as a factor is scaled so that its first coefficient is 1, ``exp(a + b*x)`` gives up its ``a``.
+- Exact numbers stay exact: 1/3 and pi are not turned into floats unless a float takes them up.
+- Products of sums are not expanded: ``x*(x + 1)`` stays (`fingerprint` sees that ``x**2 + x`` is equal).
+- The form does not depend on the values of free constants, signs and zeros aside.
+
+`numbers` has the arithmetic of coefficients, `terms` what a sum of terms is and how it is written,
+`algebra` how such sums are computed with; this module says which operator does what.
+"""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from prunesymnet.expression.canonical import algebra
+from prunesymnet.expression.canonical.numbers import Number, OutOfRange, is_exact, is_one, size
+from prunesymnet.expression.canonical.terms import (
+    Terms,
+    constant_value,
+    function_atom,
+    is_number,
+    negated,
+    opaque_atom,
+    plain,
+    single,
+    sort_terms,
+    to_key,
+    to_tree,
+    variable_atom,
+)
+from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, fold, power
+from prunesymnet.operators import Operator
+
+__all__ = ["canonical", "skeleton"]
+
+
+def canonical(expression: Expression) -> Expression:
+    """The canonical form; a formula whose constants leave the range of floats on the way stays as it is."""
+    try:
+        return to_tree(fold(expression, _leaf, _combine))
+    except (OverflowError, OutOfRange):
+        return expression
+
+
+def skeleton(expression: Expression) -> str:
+    """A text that is the same for formulas which differ in their free constants only.
+
+    >>> from prunesymnet.expression.parsing import parse
+    >>> skeleton(parse("2.5*x + sin(0.1*x)")) == skeleton(parse("sin(7.0*x) + x*0.3"))
+    True
+    """
+    try:
+        return to_key(sort_terms(fold(expression, _leaf, _combine)), masked=True)
+    except (OverflowError, OutOfRange):
+        return str(expression)
+
+
+def _leaf(node: Expression) -> Terms:
+    if isinstance(node, Constant):
+        return plain(node.value)
+    assert isinstance(node, Variable)  # noqa: S101 - the only other leaf
+    return single(variable_atom(node, node.name))
+
+
+def _combine(operator: Operator, operands: tuple[Terms, ...]) -> Terms:
+    name = operator.name
+    if name in _ALGEBRA:
+        return _ALGEBRA[name](*operands)
+    if name in _FUNCTIONS and not is_number(operands[0]):
+        return _FUNCTIONS[name](operands[0])
+    if name == "pow":
+        return _general_power(*operands)
+    tree = Apply(operator, tuple(to_tree(terms) for terms in operands))
+    if operands and all(map(is_number, operands)):
+        values = [terms.get((), 0) for terms in operands]
+        if len(values) == 1 and is_exact(values[0]) and (name, values[0]) in _SPECIAL:
+            return plain(_SPECIAL[name, values[0]])
+        if name == "abs":
+            return plain(size(values[0]))
+        if not any(map(is_exact, values)) and math.isfinite(value := constant_value(tree)):
+            return plain(value)
+        if name in _FUNCTIONS and is_exact(values[0]):
+            return single(function_atom(name, operands[0]))
+    return single(opaque_atom(tree))
+
+
+def _general_power(base: Terms, exponent: Terms) -> Terms:
+    if is_number(exponent):
+        return algebra.to_power(base, exponent.get((), 0))
+    if len(base) == 1:
+        ((monomial, coefficient),) = base.items()
+        if len(monomial) == 1 and monomial[0][0].function == "exp" and is_one(coefficient):
+            return algebra.exp(algebra.multiply(monomial[0][0].terms, exponent))
+    return single(opaque_atom(power(to_tree(base), to_tree(exponent))))
+
+
+def _odd_or_even(name: str, sign: int) -> Callable[[Terms], Terms]:
+    """sin and tanh (sign -1), cos (sign 1): a leading minus comes out or vanishes."""
+
+    def apply_to(inner: Terms) -> Terms:
+        if sort_terms(inner)[0][1] < 0:
+            return {((function_atom(name, negated(inner)), 1),): sign}
+        return single(function_atom(name, inner))
+
+    return apply_to
+
+
+_FUNCTIONS: dict[str, Callable[[Terms], Terms]] = {
+    "exp": algebra.exp,
+    "log": algebra.log,
+    "abs": algebra.absolute,
+    "sin": _odd_or_even("sin", -1),
+    "cos": _odd_or_even("cos", 1),
+    "tanh": _odd_or_even("tanh", -1),
+}
+_SPECIAL: dict[tuple[str, Number], int] = {
+    ("sin", 0): 0, ("cos", 0): 1, ("exp", 0): 1, ("log", 1): 0, ("tanh", 0): 0
+}  # fmt: skip
+_ALGEBRA: dict[str, Callable[..., Terms]] = {
+    "+": algebra.add,
+    "-": lambda a, b: algebra.add(a, negated(b)),
+    "*": algebra.multiply,
+    "/": lambda a, b: algebra.multiply(a, algebra.to_power(b, -1)),
+    "neg": negated,
+    "id": lambda a: a,
+    "square": lambda a: algebra.to_power(a, 2),
+    "cube": lambda a: algebra.to_power(a, 3),
+    "inv": lambda a: algebra.to_power(a, -1),
+    "sqrt": lambda a: algebra.to_power(a, Fraction(1, 2)),
+}
