@@ -1,0 +1,22 @@
+"""Arrays, frames and files to one checked, immutable table: the ``Dataset``.
+
+Whatever way a Dataset comes about, it passes the same checks. What can't be used is a ``DataError``, what
+can but looks wrong is a ``DataWarning``; both name the column and the row and say what to do. Nothing is
+dropped or filled in silently. Rows are counted from 1, as a reader counts them.
+
+>>> planets = load_example("planets")
+>>> planets
+Dataset(period from semi_major_axis; 9 rows)
+>>> train, holdout = planets.split(0.25, seed=1)
+>>> train.rows, holdout.rows
+(7, 2)
+>>> make_dataset([[1.0], [float("nan")]], [1.0, 2.0], names=["mass"])
+Traceback (most recent call last):
+...
+prunesymnet.errors.DataError: column 'mass': no value (NaN) in row 2; drop or fill what is missing first
+"""
+
+from prunesymnet.data.dataset import Dataset, from_frame, make_dataset
+from prunesymnet.data.files import load_example, read_table
+
+__all__ = ["Dataset", "from_frame", "load_example", "make_dataset", "read_table"]

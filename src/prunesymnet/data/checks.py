@@ -1,0 +1,217 @@
+"""What every table passes on its way into a Dataset: shape, names, cells."""
+
+import hashlib
+import keyword
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from prunesymnet.data.messages import cell_error, in_rows, warn
+from prunesymnet.errors import DataError
+from prunesymnet.operators import OPERATORS
+
+Floats = NDArray[np.float64]
+
+NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
+# Columns that are no numbers, by their dtype's class or by the letter that numpy and pandas have for it.
+_REMEDIES = {
+    pd.SparseDtype: "is sparse; convert it first (.sparse.to_dense())",
+    pd.CategoricalDtype: "is categorical; give one 0/1 column per category (pandas.get_dummies)",
+    "c": "is complex; give real and imaginary part, or modulus and phase, as columns",
+    "M": "holds dates; give the time since a start as a number, (t - t.min()).dt.total_seconds()",
+    "m": "holds durations; give them as numbers, .dt.total_seconds()",
+}
+
+
+# Shape
+
+
+def as_table(values: Any, what: str) -> Any:
+    """A frame or a two-dimensional array, of whatever type; one dimension becomes one column."""
+    if isinstance(values, pd.Series):
+        return values.to_frame()
+    if isinstance(values, pd.DataFrame):
+        return values
+    if hasattr(values, "toarray"):
+        raise DataError(f"{what} is a sparse matrix; pass {what}.toarray()")
+    try:
+        array = np.asanyarray(values)  # a masked array keeps its mask
+    except ValueError:  # ragged
+        sizes = [len(row) if hasattr(row, "__len__") else 1 for row in values]
+        odd = next((i for i, size in enumerate(sizes) if size != sizes[0]), 0)
+        found = f"row 1 has {sizes[0]} values, row {odd + 1} has {sizes[odd]}" if odd else "a cell holds a list"
+        raise DataError(f"{what} is not a table: {found}; give all rows the same columns") from None
+    if array.dtype.names:
+        raise DataError(f"{what} is a structured array; pass pandas.DataFrame({what})")
+    if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
+        array = np.array(values, dtype=object)  # numpy has made text of every cell for the sake of one
+    if array.ndim not in (1, 2):
+        kind = type(values).__name__
+        raise DataError(f"{what} must be [rows] or [rows, columns]; this {kind} has shape {array.shape}")
+    return array[:, None] if array.ndim == 1 else array
+
+
+def as_frame(values: Any, what: str) -> pd.DataFrame:
+    return pd.DataFrame(as_table(values, what), copy=False)
+
+
+def as_column(values: Any, what: str, X: Any) -> "pd.Series[Any]":
+    """One column with a value for each row of X, paired by position."""
+    table = as_frame(values, what)
+    if table.shape[1] != 1:
+        raise DataError(f"{what} must have shape [rows] or [rows, 1], not {table.shape}; pass one column")
+    if len(table) != len(X):
+        raise DataError(f"X has {len(X)} rows and {what} has {len(table)}; give one value per row")
+    indexed = all(isinstance(part, (pd.DataFrame, pd.Series)) for part in (X, values))
+    if indexed and not X.index.equals(values.index):
+        warn(
+            f"X and {what} have different indexes, and rows are paired by position; pass "
+            f"{what}.reindex(X.index) to pair them by index, {what}.to_numpy() if the order is right"
+        )
+    return table.iloc[:, 0]
+
+
+# Names
+
+
+def check_names(names: Iterable[str], target: str, count: int) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise DataError(f"names must be a list of names; write names=[{names!r}]")
+    names = tuple(names)
+    if count == 0:
+        raise DataError("X has no columns; a formula needs at least one feature")
+    if len(names) != count:
+        raise DataError(f"X has {count} columns and names has {len(names)}; give one name per column")
+    problems = []
+    for position, name in enumerate((*names, target), start=1):
+        if name == "":
+            reason = "is empty (row numbers, written along? then leave them out)"
+        elif not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+            reason = "is not a Python identifier"
+        elif name in OPERATORS:
+            reason = "is the name of an operator"
+        else:
+            continue
+        what = "target" if position > count else "column"
+        problems.append(f"{what} {name!r} {reason}: rename it, e.g. to {_repaired(str(name), position)!r}")
+    if problems:
+        raise DataError("; ".join(problems))
+    check_unique(names)
+    if target in names:
+        raise DataError(
+            f"target {target!r} is also a feature; take it out of the features, or give the target another "
+            "name (target=...)"
+        )
+    return names
+
+
+def check_unique(names: Iterable[Any]) -> None:
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise DataError(f"{times} columns are named {name!r}; give each a name of its own")
+
+
+def _repaired(name: str, position: int) -> str:
+    plain = unicodedata.normalize("NFKC", name)  # m² to m2
+    fixed = re.sub(r"\W+", "_", plain).strip("_") or f"x{position}"
+    if not fixed.isidentifier():
+        fixed = f"x{fixed}"
+    return f"{fixed}_" if keyword.iskeyword(fixed) or fixed in OPERATORS else fixed
+
+
+# Cells
+
+
+def as_floats(column: "pd.Series[Any]", label: str) -> Floats:
+    """The column as finite float64, in new memory."""
+    if column.dtype == object:  # often plain numbers, made objects by a text column beside them
+        column = column.infer_objects()
+    kind = column.dtype.kind
+    for key in (type(column.dtype), kind):
+        if key in _REMEDIES:
+            raise DataError(f"{label} {_REMEDIES[key]}")
+    if kind not in "biuf":
+        raise _not_numbers(column.to_numpy(object), label)
+    with np.errstate(over="ignore"):  # a long double beyond float64 becomes inf, reported below
+        floats: Floats = column.to_numpy(np.float64, copy=True)
+    if not np.isfinite(floats).all():
+        if np.isnan(floats).any():
+            raise _missing(np.isnan(floats), label)
+        rows = _where(np.isinf(floats))
+        raise cell_error(f"{label}: infinite value in {in_rows(rows)}; drop or correct it first", rows)
+    if kind in "iu" and (large := _where(np.abs(floats) >= 2.0**53)):
+        warn(
+            f"{label}: whole numbers of 2**53 or more in {in_rows(large)}, which float64 rounds; leave the "
+            "column out if they are labels, subtract an offset if they are counts"
+        )
+    return floats
+
+
+def as_weights(column: "pd.Series[Any]") -> Floats:
+    weights = as_floats(column, "weights")
+    if negative := _where(weights < 0):
+        message = f"weights must be at least 0; negative in {in_rows(negative)}; correct them"
+        raise cell_error(message, negative)
+    if not weights.any():
+        raise DataError("weights are all 0; give at least one row a positive weight, or leave them out")
+    return weights
+
+
+def warn_of_oddities(X: Floats, y: Floats, names: Sequence[str], target: str) -> None:
+    """Warn of constant and of equal columns; they stay in the table."""
+    if y.min() == y.max():
+        warn(f"target {target!r} is {y[0]:g} in every row; any formula will be that constant")
+    seen: dict[bytes, str] = {}
+    leak = _digest(y)
+    for name, column in zip(names, X.T, strict=True):
+        if column.min() == column.max():
+            warn(f"column {name!r} is {column[0]:g} in every row, so it can't explain anything; leave it out")
+        digest = _digest(column)
+        if digest == leak:
+            warn(f"column {name!r} equals target {target!r} in every row; leave it out unless that is meant")
+        elif digest in seen:
+            warn(f"columns {seen[digest]!r} and {name!r} are equal in every row; leave one out")
+        seen.setdefault(digest, name)
+
+
+def _digest(column: Floats) -> bytes:
+    return hashlib.blake2b((column + 0.0).data).digest()  # adding 0 gives -0 and 0 the same bytes
+
+
+def _missing(blank: NDArray[np.bool_], label: str) -> DataError:
+    rows = _where(blank)
+    return cell_error(f"{label}: no value (NaN) in {in_rows(rows)}; drop or fill what is missing first", rows)
+
+
+def _not_numbers(cells: NDArray[Any], label: str) -> DataError:
+    """The error for a column of objects: the first cell to blame, and the remedy."""
+    blank = pd.isna(cells)
+    present = _where(~blank)
+    text = [i for i in present if isinstance(cells[i], (str, bytes)) and not NUMBER.fullmatch(str(cells[i]))]
+    if not text and blank.any():
+        return _missing(blank, label)
+    row = text[0] if text else 0
+    found = f"{label}: {cells[row]!r} in {in_rows([row])}"
+    if not text:
+        kind = type(cells[row]).__name__
+        return DataError(f"{found} is an object of type {kind}; convert the column first (.astype(float))")
+    if _DECIMAL_COMMA.fullmatch(str(cells[row])):
+        remedy = f"if the comma is a decimal point, write {cells[row].strip().replace(',', '.')}"
+    elif len(text) == len(present):
+        remedy = "leave the column out of the features, or put numbers in its place"
+    else:
+        remedy = "correct it or drop the row"
+    others = f" (and {len(text) - 1} more like it)" if len(text) > 1 else ""
+    return cell_error(f"{found} is not a number{others}; {remedy}", [row])
+
+
+def _where(mask: NDArray[np.bool_]) -> list[int]:
+    rows: list[int] = np.flatnonzero(mask).tolist()
+    return rows

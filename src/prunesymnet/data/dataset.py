@@ -1,0 +1,177 @@
+"""The Dataset, and how to make one of arrays or of a frame's columns."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from prunesymnet.data import checks
+from prunesymnet.data.checks import Floats
+from prunesymnet.data.messages import listed
+from prunesymnet.errors import DataError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A checked table: features ``X`` [rows, features], target ``y`` [rows], and who they are.
+
+    The arrays are read-only float64 copies; X lies column by column in memory, as it is read. ``weights``
+    are one per row, at least 0 and not all 0; None means all alike.
+
+    >>> Dataset([[1, 2], [3, 5]], [0, 1], ("a", "b")).columns["b"]
+    array([2., 5.])
+    """
+
+    X: Floats
+    y: Floats
+    names: tuple[str, ...]
+    target: str = "y"
+    weights: Floats | None = None
+
+    def __post_init__(self) -> None:
+        table = checks.as_frame(self.X, "X")
+        rows, features = table.shape
+        names = checks.check_names(self.names, self.target, features)
+        target = checks.as_column(self.y, "y", self.X)
+        weights = None if self.weights is None else checks.as_column(self.weights, "weights", self.X)
+        if rows < 2:
+            raise DataError(f"the table has {'one row' if rows else 'no rows'}; a formula needs at least 2")
+        X = np.empty((rows, features), order="F")
+        for i, name in enumerate(names):
+            X[:, i] = checks.as_floats(table.iloc[:, i], f"column {name!r}")
+        y = checks.as_floats(target, f"target {self.target!r}")
+        w = None if weights is None else checks.as_weights(weights)
+        checks.warn_of_oddities(X, y, names, self.target)
+        self.__setstate__({"X": X, "y": y, "names": names, "weights": w})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Pickling and copying forget that an array was read-only, so it is said wherever fields are set.
+        for name, value in state.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+    @property
+    def rows(self) -> int:
+        return len(self.y)
+
+    @property
+    def features(self) -> int:
+        return len(self.names)
+
+    @property
+    def columns(self) -> dict[str, Floats]:
+        """The features by name, as views of X."""
+        return dict(zip(self.names, self.X.T, strict=True))
+
+    def __repr__(self) -> str:
+        weighted = "" if self.weights is None else ", weighted"
+        return f"Dataset({self.target} from {listed(self.names, 5)}; {self.rows} rows{weighted})"
+
+    def take(self, index: Any) -> "Dataset":
+        """The rows that ``index`` selects: row numbers from 0 (repeats allowed), a mask, or a slice.
+
+        One row will do here, and a column that becomes constant is no cause for a warning: the whole table
+        has been checked, and its owner told.
+
+        >>> make_dataset([1, 2, 3], [2, 4, 8]).take([0, -1]).y
+        array([2., 8.])
+        """
+        try:
+            chosen = np.atleast_1d(np.arange(self.rows)[index])
+        except IndexError as problem:
+            raise DataError(
+                f"index must be row numbers from 0 to {self.rows - 1}, a mask of {self.rows} booleans or a "
+                f"slice: {problem}"
+            ) from None
+        if chosen.ndim != 1 or chosen.size == 0:
+            raise DataError(f"index must select at least one row; it selects shape {chosen.shape}")
+        weights = None if self.weights is None else self.weights[chosen]
+        if weights is not None and not weights.any():
+            raise DataError("the rows taken all have weight 0; take others (another seed), or drop those rows")
+        part = object.__new__(Dataset)
+        X = np.asfortranarray(self.X[chosen])
+        part.__setstate__(vars(self) | {"X": X, "y": self.y[chosen], "weights": weights})
+        return part
+
+    def split(self, holdout: float = 0.25, seed: int = 0) -> tuple["Dataset", "Dataset"]:
+        """Training part and hold-out part, drawn without replacement; each keeps the table's order.
+
+        The hold-out has ``holdout * rows`` rows, rounded, but at least 1, and leaves at least 2 to train on.
+
+        >>> [part.rows for part in make_dataset(range(14), range(1, 15)).split(0.3, seed=7)]
+        [10, 4]
+        """
+        if not (isinstance(holdout, Real) and 0 < holdout < 1):
+            raise DataError(f"holdout must be a fraction between 0 and 1, both excluded; it is {holdout!r}")
+        if not (isinstance(seed, Integral) and seed >= 0):
+            raise DataError(f"seed must be a whole number of at least 0; it is {seed!r}")
+        if self.rows < 3:
+            raise DataError(f"a split needs 3 rows (2 to train on, 1 held out); there are {self.rows}")
+        held = min(max(round(holdout * self.rows), 1), self.rows - 2)
+        order = np.random.default_rng(seed).permutation(self.rows)
+        return self.take(np.sort(order[held:])), self.take(np.sort(order[:held]))
+
+
+def make_dataset(
+    X: Any, y: Any, *, names: Sequence[str] | None = None, target: str | None = None, weights: Any = None
+) -> Dataset:
+    """A Dataset from arrays, lists, frames or Series.
+
+    A one-dimensional X is one feature. Names come from ``names``, else from the frame's columns or the
+    Series' name, else they are x1, x2, ...; ``target`` likewise, else y. Rows are paired by position.
+
+    >>> make_dataset([1, 2, 3], [2, 4, 6])
+    Dataset(y from x1; 3 rows)
+    """
+    table = checks.as_table(X, "X")
+    if names is None:
+        names = _labels(X) or [f"x{i + 1}" for i in range(table.shape[1])]
+    if target is None:
+        target = (_labels(y) or ["y"])[0]
+    return Dataset(table, y, names, target, weights)  # type: ignore[arg-type]  # made a tuple there, with checks
+
+
+def from_frame(
+    frame: pd.DataFrame, target: str, *, features: Iterable[str] | None = None, weights: str | None = None
+) -> Dataset:
+    """A Dataset from columns of a pandas frame; ``features`` are all the others unless named.
+
+    >>> frame = pd.DataFrame({"a": [1, 2, 4], "b": [3, 1, 2], "w": [1, 1, 2]})
+    >>> from_frame(frame, "b", weights="w")
+    Dataset(b from a; 3 rows, weighted)
+    """
+    if not isinstance(frame, pd.DataFrame):
+        raise DataError(
+            f"frame must be a pandas DataFrame, not {type(frame).__name__}; convert it (.to_pandas()) or use "
+            "make_dataset for arrays"
+        )
+    if isinstance(features, str):
+        raise DataError(f"features must be a list of column names; write features=[{features!r}]")
+    columns = list(frame.columns)
+    used = [target] if weights is None else [target, weights]
+    chosen = [name for name in columns if name not in used] if features is None else list(features)
+    if not chosen:
+        raise DataError(f"no feature columns: the table has only {listed(columns)}; add at least one more")
+    used += chosen
+    for name in used:
+        if name not in columns:
+            close = difflib.get_close_matches(str(name), map(str, columns), n=1, cutoff=0.5)
+            hint = f"did you mean {close[0]!r}? " if close else ""
+            raise DataError(f"no column is named {name!r}; {hint}The columns are {listed(columns)}")
+    checks.check_unique([name for name in columns if name in used])
+    w = None if weights is None else frame[weights]
+    return make_dataset(frame[chosen], frame[target], names=chosen, target=target, weights=w)
+
+
+def _labels(values: Any) -> list[Any] | None:
+    """The names that pandas data bring along; numbers that pandas gave are none."""
+    if isinstance(values, pd.Series):
+        return [values.name] if isinstance(values.name, str) else None
+    if isinstance(values, pd.DataFrame) and not isinstance(values.columns, pd.RangeIndex):
+        return list(values.columns)
+    return None

@@ -1,0 +1,41 @@
+"""How a problem with a table is told: the words for rows and names, the error, the warning."""
+
+import inspect
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from prunesymnet.errors import DataError, DataWarning
+
+
+def warn(message: str) -> None:
+    # The warning is to point at the caller's line, however many of our own lie between.
+    frame, level = inspect.currentframe(), 1
+    while frame and frame.f_back and frame.f_globals.get("__name__", "").startswith("prunesymnet"):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, DataWarning, stacklevel=level)
+
+
+def listed(names: Iterable[Any], most: int = 12) -> str:
+    names = [str(name) for name in names]
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def counted(noun: str, numbers: Sequence[int]) -> str:
+    """'row 3', 'rows 3 and 7', 'rows 3, 7, 9 and 12 more'."""
+    if len(numbers) == 1:
+        return f"{noun} {numbers[0]}"
+    if len(numbers) > 3:
+        return f"{noun}s {listed(numbers, 3)}"
+    return f"{noun}s {listed(numbers[:-1])} and {numbers[-1]}"
+
+
+def in_rows(rows: Sequence[int]) -> str:
+    return counted("row", [row + 1 for row in rows])
+
+
+def cell_error(message: str, rows: Sequence[int]) -> DataError:
+    """An error that knows its rows (from 0), so that the reader of a file can add the lines."""
+    error = DataError(message)
+    vars(error)["rows"] = rows
+    return error
