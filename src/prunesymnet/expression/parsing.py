@@ -159,9 +159,7 @@ class _Parser:
         if token.text.isdigit():
             whole = int(token.text) if len(token.text) <= 16 else LARGEST_INT + 1
             if whole > LARGEST_INT:
-                raise self.fail(
-                    "a whole number must be at most 2**53; write a larger one as 1.0e20", token.column
-                )
+                raise self.fail("a whole number must be at most 2**53; write a larger one as 1.0e20", token.column)
             return sign * whole
         value = float(token.text)
         if value == float("inf"):

@@ -42,16 +42,12 @@ class Values(NamedTuple):
     finite: NDArray[np.bool_]
 
 
-class Step(NamedTuple):
-    """``slots[out] = operator(slots[a], ...)``; `partials` as the operator table has them."""
-
-    function: Any
-    partials: tuple[Any, ...]
-    operands: tuple[int, ...]
-    out: int
+# One step, ``slots[out] = function(slots[a], ...)``: (function, partials, operands, out), a plain tuple because
+# programs are made by the million.
+Step = tuple[Any, tuple[Any, ...], tuple[int, ...], int]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Program:
     """A formula laid out as steps over slots. `constants` are its free constants as they stand, `labels`
     their names (None for a number), `linear` those in which the formula is jointly affine."""
@@ -61,44 +57,68 @@ class Program:
     labels: tuple[str | None, ...]
     variables: tuple[str, ...]
     linear: tuple[int, ...]
-    _steps: tuple[Step, ...]
-    _template: tuple[Any, ...]  # slot -> fixed number, or None
-    _constant_slots: tuple[tuple[int, int], ...]  # (slot, index into constants)
-    _variable_slots: tuple[tuple[int, str], ...]
-    _depends: int  # bit i: slot i depends on a free constant
-    _root: int
+    root: int  # the slot of the result
+    slots: list[Any]  # a fixed number, or None
+    steps: list[Step]
+    constant_slots: list[tuple[int, int]]  # (slot, index into constants)
+    variable_slots: list[tuple[int, str]]
+    depends: list[int]  # slot -> bits of the free constants below it
+
+    def bind(self, columns: Columns, order: Sequence[int] | None = None) -> "Bound":
+        """The program on one table, ready for many vectors of constants (which may come in another order)."""
+        return Bound(self, columns, order)
 
     def values(self, columns: Columns, constants: Array | None = None) -> Array:
         """[points], or [starts, points] for constants of shape [starts, constants]."""
         with np.errstate(all="ignore"):
-            slots = self.forward(columns, self.constants if constants is None else constants)
-        return self._spread(slots[self._root], columns, constants)
+            return self.bind(columns).values(self.constants if constants is None else constants)
 
     def values_and_jacobian(self, columns: Columns, constants: Array | None = None) -> tuple[Array, Array]:
         """Values, and derivatives with respect to the constants: [..., constants, points]."""
-        at = self.constants if constants is None else constants
         with np.errstate(all="ignore"):
-            slots = self.forward(columns, at)
-            return self._spread(slots[self._root], columns, constants), self.backward(slots, columns, at)
+            return self.bind(columns).values_and_jacobian(self.constants if constants is None else constants)
 
     def values_and_gradient(self, columns: Columns, constants: Array | None = None) -> tuple[Array, Array]:
         """Values, and derivatives with respect to the variables: [..., variables, points]."""
         at = self.constants if constants is None else constants
         with np.errstate(all="ignore"):
-            slots = self.forward(columns, at)
-            adjoints = self._adjoints(slots, ~0)
-            value = self._spread(slots[self._root], columns, constants)
+            bound = self.bind(columns)
+            slots = bound.forward(at)
+            adjoints = _backward(slots, self.root, _pulls(self.steps, [1] * len(slots)))
+            value = bound.spread(slots[self.root], at)
             gradient = np.zeros((*value.shape[:-1], len(self.variables), value.shape[-1]))
-            for slot, name in self._variable_slots:
+            for slot, name in self.variable_slots:
                 if adjoints[slot] is not None:
                     gradient[..., self.variables.index(name), :] += adjoints[slot]
         return value, gradient
 
-    def forward(self, columns: Columns, constants: Array) -> list[Any]:
-        """Every slot's value. Warnings are the caller's to silence, once around a whole fit."""
-        slots = list(self._template)
-        for slot, name in self._variable_slots:
+
+class Bound:
+    """A program on one table: what does not depend on the free constants is computed once, here.
+
+    Floating-point warnings are the caller's to silence, once around a whole fit.
+    """
+
+    __slots__ = ("_back", "_constant_slots", "_forward", "_ready", "_root", "points")
+
+    def __init__(self, program: Program, columns: Columns, order: Sequence[int] | None) -> None:
+        self.points = len(next(iter(columns.values()))) if columns else 1
+        slots = list(program.slots)
+        for slot, name in program.variable_slots:
             slots[slot] = columns[name]
+        depends = program.depends
+        self._forward = [step for step in program.steps if depends[step[3]]]
+        if len(self._forward) < len(program.steps):
+            _run(slots, [step for step in program.steps if not depends[step[3]]])
+        self._back = _pulls(self._forward, depends)
+        self._ready, self._root, self._constant_slots = slots, program.root, program.constant_slots
+        if order is not None:
+            place = {index: k for k, index in enumerate(order)}
+            self._constant_slots = [(slot, place[index]) for slot, index in program.constant_slots]
+
+    def forward(self, constants: Array) -> list[Any]:
+        """Every slot's value."""
+        slots = self._ready.copy()
         if constants.ndim == 1:
             numbers = constants.tolist()
             for slot, index in self._constant_slots:
@@ -106,55 +126,71 @@ class Program:
         else:
             for slot, index in self._constant_slots:
                 slots[slot] = constants[:, index, None]
-        for function, _, operands, out in self._steps:
-            if len(operands) == 2:
-                slots[out] = function(slots[operands[0]], slots[operands[1]])
-            elif operands:
-                slots[out] = function(slots[operands[0]])
-            else:
-                slots[out] = function()
+        _run(slots, self._forward)
         return slots
 
-    def backward(self, slots: list[Any], columns: Columns, constants: Array) -> Array:
-        """The jacobian [..., constants, points] from the slots of a forward run."""
-        points = _points(columns)
-        adjoints = self._adjoints(slots, self._depends)
-        jacobian = np.zeros((*constants.shape, points))
+    def values(self, constants: Array) -> Array:
+        return self.spread(self.forward(constants)[self._root], constants)
+
+    def values_and_jacobian(self, constants: Array) -> tuple[Array, Array]:
+        slots = self.forward(constants)
+        adjoints = _backward(slots, self._root, self._back)
+        jacobian = np.empty((*constants.shape, self.points))
+        rows = jacobian if constants.ndim == 1 else jacobian.swapaxes(0, 1)
         for slot, index in self._constant_slots:
-            if adjoints[slot] is not None:
-                jacobian[..., index, :] += adjoints[slot]
-        return jacobian
+            share = adjoints[slot]
+            rows[index] = 0.0 if share is None else share
+        return self.spread(slots[self._root], constants), jacobian
 
-    def _adjoints(self, slots: list[Any], wanted: int) -> list[Any]:
-        """The derivative of the result with respect to each slot that is wanted (bit i: slot i)."""
-        adjoints: list[Any] = [None] * len(slots)
-        adjoints[self._root] = 1.0
-        for _, partials, operands, out in reversed(self._steps):
-            upstream = adjoints[out]
-            if upstream is None:
-                continue
-            for partial, operand in zip(partials, operands, strict=True):
-                if not wanted >> operand & 1:
-                    continue
-                if isinstance(partial, float):
-                    share = upstream if partial == 1.0 else upstream * partial
-                else:
-                    share = upstream * partial(slots[out], *(slots[i] for i in operands))
-                before = adjoints[operand]
-                adjoints[operand] = share if before is None else before + share
-        return adjoints
-
-    def _spread(self, value: Any, columns: Columns, constants: Array | None) -> Array:
+    def spread(self, value: Any, constants: Array) -> Array:
         """A formula without variables has one value for all points: repeat it."""
-        lead = () if constants is None else constants.shape[:-1]
-        shape = (*lead, _points(columns))
+        shape = (*constants.shape[:-1], self.points)
         if isinstance(value, np.ndarray) and value.shape == shape:
             return value
         return np.broadcast_to(value, shape).astype(np.float64)
 
 
-def _points(columns: Columns) -> int:
-    return len(next(iter(columns.values()))) if columns else 1
+def _run(slots: list[Any], steps: Sequence[Step]) -> None:
+    for function, _, operands, out in steps:
+        if len(operands) == 2:
+            a, b = operands
+            slots[out] = function(slots[a], slots[b])
+        elif operands:
+            slots[out] = function(slots[operands[0]])
+        else:
+            slots[out] = function()
+
+
+# One step backwards: (out, operands, ((operand, partial), ...)) for the operands that are wanted.
+Pull = tuple[int, tuple[int, ...], list[tuple[int, Any]]]
+
+
+def _pulls(steps: Sequence[Step], wanted: Sequence[int]) -> list[Pull]:
+    return [
+        (out, operands, [(i, partial) for i, partial in zip(operands, partials, strict=True) if wanted[i]])
+        for _, partials, operands, out in reversed(steps)
+    ]
+
+
+def _backward(slots: list[Any], root: int, pulls: Sequence[Pull]) -> list[Any]:
+    """The derivative of the result with respect to each slot (None where it was not wanted)."""
+    adjoints: list[Any] = [None] * len(slots)
+    adjoints[root] = 1.0
+    for out, operands, wanted in pulls:
+        upstream = adjoints[out]
+        for operand, partial in wanted:
+            if partial.__class__ is float:
+                share = upstream if partial == 1.0 else upstream * partial
+            else:
+                if len(operands) == 2:
+                    share = partial(slots[out], slots[operands[0]], slots[operands[1]])
+                else:
+                    share = partial(slots[out], slots[operands[0]])
+                if upstream.__class__ is not float or upstream != 1.0:  # a product saved is a microsecond
+                    share = upstream * share
+            before = adjoints[operand]
+            adjoints[operand] = share if before is None else before + share
+    return adjoints
 
 
 def compile_expression(expression: Expression, parameters: Collection[str] = ()) -> Program:
@@ -164,107 +200,95 @@ def compile_expression(expression: Expression, parameters: Collection[str] = ())
     >>> compile_expression(parse("a*exp(-b*x) + a"), parameters=["a", "b"]).labels
     ('a', 'b')
     """
-    builder = _Builder(set(parameters))
+    slots: list[Any] = []
+    depends: list[int] = []  # slot -> bits of the constants below it
+    affine: list[int] = []  # slot -> bits of the constants in which it is jointly affine
+    steps: list[Step] = []
+    constants: list[float] = []
+    labels: list[str | None] = []
+    constant_slots: list[tuple[int, int]] = []
+    variable_slots: list[tuple[int, str]] = []
+    shared: dict[Any, int] = {}  # what has no free number in it is computed once
     stack: list[int] = []
+    # Formulas are compiled by the hundred thousand: this loop is written for speed.
     for node in postorder(expression):
+        slot = len(slots)
         if isinstance(node, Apply):
-            split = len(stack) - len(node.operands)
-            slot = builder.step(node.operator, tuple(stack[split:]))
-            stack[split:] = [slot]
+            operator = node.operator
+            arity, name = operator.arity, operator.name
+            operands: tuple[int, ...] = ()
+            below = linear = 0
+            if arity == 2:
+                b, a = stack.pop(), stack.pop()
+                operands = (a, b)
+                below = depends[a] | depends[b]
+                if below:
+                    linear = _affine(name, depends[a], depends[b], affine[a], affine[b])
+            elif arity == 1:
+                a = stack.pop()
+                operands = (a,)
+                below = depends[a]
+                if below and name in ("neg", "id"):
+                    linear = affine[a]
+            if not below:
+                key: Any = (name, operands)
+                if key in shared:
+                    stack.append(shared[key])
+                    continue
+                shared[key] = slot
+            slots.append(None)
+            steps.append((operator.numpy, operator.partials, operands, slot))
         else:
-            stack.append(builder.leaf(node))
-    return builder.program(expression, stack[0])
-
-
-class _Builder:
-    def __init__(self, parameters: set[str]) -> None:
-        self.parameters = parameters
-        self.template: list[Any] = []
-        self.steps: list[Step] = []
-        self.constants: list[float] = []
-        self.labels: list[str | None] = []
-        self.constant_slots: list[tuple[int, int]] = []
-        self.variable_slots: list[tuple[int, str]] = []
-        self.shared: dict[Any, int] = {}  # a subexpression without free constants is computed once
-        self.contains: list[int] = []  # slot -> bits of the constants below it
-        self.affine: list[int] = []  # slot -> bits of the constants in which it is jointly affine
-
-    def slot(self, value: Any, contains: int = 0, affine: int = 0) -> int:
-        self.template.append(value)
-        self.contains.append(contains)
-        self.affine.append(affine)
-        return len(self.template) - 1
-
-    def leaf(self, node: Expression) -> int:
-        if is_free(node):
-            assert isinstance(node, Constant)  # noqa: S101
-            return self.constant(float(node.value), None)
-        key = node.label
-        if key not in self.shared:
-            if isinstance(node, Constant):
-                self.shared[key] = self.slot(float(node.value))
+            value: Any = node.value if isinstance(node, Constant) else node.name  # type: ignore[attr-defined]
+            below = 0
+            free = value.__class__ is float
+            if not free:
+                if value in shared:
+                    stack.append(shared[value])
+                    continue
+                shared[value] = slot
+                free = value in parameters
+            if free:
+                below = 1 << len(constants)
+                constant_slots.append((slot, len(constants)))
+                named = value.__class__ is str
+                constants.append(1.0 if named else value)
+                labels.append(value if named else None)
+                slots.append(None)
+            elif value.__class__ is str:
+                variable_slots.append((slot, value))
+                slots.append(None)
             else:
-                assert isinstance(node, Variable)  # noqa: S101
-                if node.name in self.parameters:
-                    self.shared[key] = self.constant(1.0, node.name)
-                else:
-                    self.shared[key] = self.slot(None)
-                    self.variable_slots.append((self.shared[key], node.name))
-        return self.shared[key]
+                slots.append(float(value))
+            linear = below
+        depends.append(below)
+        affine.append(linear)
+        stack.append(slot)
+    root = stack[0]
+    return Program(
+        expression,
+        np.array(constants, dtype=np.float64),
+        tuple(labels),
+        tuple(sorted([name for _, name in variable_slots])),
+        tuple([i for i in range(len(constants)) if affine[root] >> i & 1]),
+        root,
+        slots,
+        steps,
+        constant_slots,
+        variable_slots,
+        depends,
+    )
 
-    def constant(self, value: float, label: str | None) -> int:
-        bit = 1 << len(self.constants)
-        self.constants.append(value)
-        self.labels.append(label)
-        slot = self.slot(None, bit, bit)
-        self.constant_slots.append((slot, len(self.constants) - 1))
-        return slot
 
-    def step(self, operator: Operator, operands: tuple[int, ...]) -> int:
-        contains = 0
-        for operand in operands:
-            contains |= self.contains[operand]
-        key = (operator, operands)
-        if not contains and key in self.shared:
-            return self.shared[key]
-        slot = self.slot(None, contains, self.affine_in(operator.name, operands) if contains else 0)
-        self.steps.append(Step(operator.numpy, operator.partials, operands, slot))
-        if not contains:
-            self.shared[key] = slot
-        return slot
-
-    def affine_in(self, name: str, operands: tuple[int, ...]) -> int:
-        contains, affine = self.contains, self.affine
-        if name in ("neg", "id"):
-            return affine[operands[0]]
-        if len(operands) != 2:
-            return 0
-        a, b = operands
-        if name in ("+", "-"):
-            # A constant that appears on both sides must be affine on both.
-            return (affine[a] | affine[b]) & ~(contains[a] & ~affine[a]) & ~(contains[b] & ~affine[b])
-        if name == "/":
-            return affine[a] & ~contains[b]
-        if name == "*":
-            left, right = affine[a] & ~contains[b], affine[b] & ~contains[a]
-            return left if left.bit_count() >= right.bit_count() else right
-        return 0
-
-    def program(self, expression: Expression, root: int) -> Program:
-        linear = self.affine[root]
-        return Program(
-            expression=expression,
-            constants=np.array(self.constants, dtype=np.float64),
-            labels=tuple(self.labels),
-            variables=tuple(sorted(name for _, name in self.variable_slots)),
-            linear=tuple(i for i in range(len(self.constants)) if linear >> i & 1),
-            _steps=tuple(self.steps),
-            _template=tuple(self.template),
-            _constant_slots=tuple(self.constant_slots),
-            _variable_slots=tuple(self.variable_slots),
-            _depends=sum(1 << slot for slot, bits in enumerate(self.contains) if bits),
-            _root=root,
-        )
+def _affine(name: str, below_a: int, below_b: int, affine_a: int, affine_b: int) -> int:
+    """The constants (bits) in which an operator of two operands is jointly affine."""
+    if name in ("+", "-"):
+        # A constant that appears on both sides must be affine on both.
+        return (affine_a | affine_b) & ~(below_a & ~affine_a) & ~(below_b & ~affine_b)
+    if name == "*":
+        left, right = affine_a & ~below_b, affine_b & ~below_a
+        return left if left.bit_count() >= right.bit_count() else right
+    return affine_a & ~below_b if name == "/" else 0
 
 
 def evaluate(expression: Expression, columns: Columns, constants: Array | None = None) -> Values:

@@ -97,9 +97,7 @@ class Expression:
         """
         queue = [float(value) for value in values]
         if len(queue) != len(self.constants):
-            raise ValueError(
-                f"values must be {len(self.constants)} numbers, one per constant, got {len(queue)}"
-            )
+            raise ValueError(f"values must be {len(self.constants)} numbers, one per constant, got {len(queue)}")
         fresh = iter(queue)
         return transform(self, lambda node: Constant(next(fresh)) if is_free(node) else node)
 
@@ -204,9 +202,7 @@ class Apply(Expression):
 
     def __init__(self, operator: Operator, operands: tuple[Expression, ...]) -> None:
         if len(operands) != operator.arity:
-            raise ValueError(
-                f"operator {operator.name!r} takes {operator.arity} operands, got {len(operands)}"
-            )
+            raise ValueError(f"operator {operator.name!r} takes {operator.arity} operands, got {len(operands)}")
         _set(self, "operator", operator)
         _set(self, "operands", operands)
         _set(self, "complexity", operator.cost + (sum(o.complexity for o in operands) if operands else 0))

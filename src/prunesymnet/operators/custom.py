@@ -168,9 +168,7 @@ def _probe_value(
         if not finite[inside].any():
             raise refuse("is finite at none of the probe points inside its domain")
     for i, column in enumerate(points):
-        moved = call(
-            *(np.where(column == 0, 0.37, column * 1.1) if i == j else p for j, p in enumerate(points))
-        )
+        moved = call(*(np.where(column == 0, 0.37, column * 1.1) if i == j else p for j, p in enumerate(points)))
         if np.array_equal(moved[finite], value[finite]):
             raise refuse(f"does not depend on operand {i + 1}")
     return value

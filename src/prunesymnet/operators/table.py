@@ -75,6 +75,20 @@ def _pow_domain(base: Any, exponent: Any) -> Any:
     return np.where(base == 0, np.greater(exponent, 0), np.greater(base, 0) | whole)
 
 
+def _power(base: Any, exponent: Any) -> Any:
+    """np.power, except that a whole power of an array is a few products: several times faster."""
+    if exponent.__class__ is not float or not exponent.is_integer() or not 0 < exponent <= 32:
+        return np.power(base, exponent)
+    result, left = None, int(exponent)
+    while True:
+        if left & 1:
+            result = base if result is None else result * base
+        left >>= 1
+        if not left:
+            return result
+        base = base * base
+
+
 _ROWS = (
     Operator(
         "+", 2, np.add,
@@ -152,8 +166,8 @@ _ROWS = (
         (lambda v, a: 3 * a * a,), (np.cbrt,), latex="{0}^{{3}}", precedence=POWER,
     ),
     Operator(
-        "pow", 2, np.power, lambda torch, a, b: torch.pow(a, b), lambda sp, a, b: a**b,
-        (lambda v, a, b: b * np.power(a, b - 1.0), lambda v, a, b: v * np.log(a)),
+        "pow", 2, _power, lambda torch, a, b: torch.pow(a, b), lambda sp, a, b: a**b,
+        (lambda v, a, b: b * _power(a, b - 1.0), lambda v, a, b: v * np.log(a)),
         (lambda v, b: np.power(v, 1.0 / b), lambda v, a: np.log(v) / np.log(a)),
         domain=_pow_domain, latex="{0}^{{{1}}}", precedence=POWER, cost=2,
     ),

@@ -154,7 +154,7 @@ def _lead_by_one(coefficient: Number, powers: Powers) -> tuple[Number, Powers]:
     for atom, exponent in powers.items():
         member = atom
         if atom.rank == GROUP and is_whole(exponent) and sum(map(is_exact, atom.terms.values())) == 1:
-            outside, member = _group({m: float(c) for m, c in atom.terms.items()}, exponent)
+            outside, member = _group(scale(atom.terms, 1.0), exponent)
             coefficient = times(coefficient, outside)
         _multiply_in(result, member, exponent)
     return coefficient, result
@@ -300,7 +300,7 @@ def absolute(inner: Terms) -> Terms:
     rest: Powers = {}
     for atom, exponent in monomial:
         # A broken power is not negative where it is defined.
-        keeps = atom.nonnegative or is_even(exponent) or not is_whole(exponent)
+        keeps = atom.nonnegative or is_even(exponent) or exponent != int(exponent)
         (powers if keeps else rest)[atom] = exponent
     if rest:
         _multiply_in(powers, function_atom("abs", term(1, rest), nonnegative=True), 1)

@@ -69,11 +69,7 @@ def _exact_root(base: int | Fraction, degree: int) -> int | Fraction | None:
     if base < 0:
         return None
     top, bottom = (round(part ** (1 / degree)) for part in (base.numerator, base.denominator))
-    return (
-        Fraction(top, bottom)
-        if top**degree == base.numerator and bottom**degree == base.denominator
-        else None
-    )
+    return Fraction(top, bottom) if top**degree == base.numerator and bottom**degree == base.denominator else None
 
 
 def content(values: Iterable[Number]) -> Number:

@@ -147,9 +147,7 @@ def constant_value(tree: Expression) -> float:
 
 def sort_terms(terms: Terms) -> list[tuple[Monomial, Number]]:
     """Highest degree first, then functions, the constant last; ties by name, with floats masked first."""
-    return (
-        sorted(terms.items(), key=lambda item: _term_key(item[0])) if len(terms) > 1 else list(terms.items())
-    )
+    return sorted(terms.items(), key=lambda item: _term_key(item[0])) if len(terms) > 1 else list(terms.items())
 
 
 def _term_key(monomial: Monomial) -> tuple[Any, ...]:

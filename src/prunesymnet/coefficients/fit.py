@@ -1,0 +1,215 @@
+"""Fit the free constants of a formula to a table.
+
+>>> from prunesymnet.data import load_example
+>>> from prunesymnet.expression import parse
+>>> result = fit(parse("a*semi_major_axis**b"), load_example("planets"), parameters=["a", "b"])
+>>> {name: round(value, 3) for name, value in result.parameters.items()}
+{'a': 1.0, 'b': 1.5}
+>>> result.status.value
+'converged'
+
+`method="lm"` is Levenberg-Marquardt with the linear constants eliminated (`least_squares`), "bfgs" is what the
+paper uses. Constants should be merged first (`canonical`): redundant ones can't be told apart by any data.
+"""
+
+import math
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+
+from prunesymnet.coefficients.least_squares import FitStatus, Solution, levenberg_marquardt
+from prunesymnet.data import Dataset
+from prunesymnet.expression import Expression, Program, compile_expression
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class FitSettings:
+    """How to fit. `starts`: from how many points, of which the first is the constants as they stand;
+    `batch`: how many values a step of a multi-start fit may hold at a time (more rows than that are
+    sampled, and the best start is then fitted on all of them)."""
+
+    method: str = "lm"
+    starts: int = 1
+    max_iterations: int = 100
+    time_limit: float = math.inf
+    seed: int = 0
+    batch: int = 2_000_000
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ValueError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
+        for name, least in (("starts", 1), ("max_iterations", 1), ("batch", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < least:
+                raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}")
+        if not self.time_limit > 0:
+            raise ValueError(f"time_limit must be a number of seconds > 0, got {self.time_limit!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A fitted formula. `mse` is weighted by the data's weights; `parameters` are the named constants."""
+
+    expression: Expression
+    mse: float
+    r2: float
+    status: FitStatus
+    iterations: int
+    seconds: float
+    parameters: dict[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.expression}  (R² = {self.r2:.6g}, {self.status.value})"
+
+
+def fit(
+    expression: Expression,
+    data: Dataset,
+    *,
+    parameters: Collection[str] = (),
+    settings: FitSettings | None = None,
+) -> Fit:
+    """The formula with its free constants (floats, and the variables named in `parameters`) fitted.
+
+    A formula that overflows, or whose constants can't be told apart, is a result: see `Fit.status`.
+    """
+    began = time.perf_counter()
+    settings = settings or FitSettings()
+    program = compile_fit(expression, data, parameters)
+    columns, y = data.columns, data.y
+    root = None if data.weights is None else np.sqrt(data.weights)
+    if len(program.constants):
+        starts = draw_starts(program.constants, settings.starts, settings.seed)
+        solution = METHODS[settings.method](program, columns, y, root, starts, settings)
+    else:
+        solution = Solution(program.constants, _cost(program, columns, y, root), FitStatus.CONVERGED, 0)
+        if not math.isfinite(solution.cost):
+            solution = Solution(program.constants, math.inf, FitStatus.NOT_FINITE, 0)
+    total = len(y) if data.weights is None else float(data.weights.sum())
+    weights = np.ones(len(y)) if data.weights is None else data.weights
+    spread = float(weights @ (y - weights @ y / total) ** 2)
+    fitted, named = _put_in(expression, program, solution.constants)
+    return Fit(
+        expression=fitted,
+        mse=solution.cost / total,
+        r2=1 - solution.cost / spread if spread > 0 else (1.0 if solution.cost == 0 else -math.inf),
+        status=solution.status,
+        iterations=solution.iterations,
+        seconds=time.perf_counter() - began,
+        parameters=named,
+    )
+
+
+def compile_fit(expression: Expression, data: Dataset, parameters: Collection[str] = ()) -> Program:
+    """The program of a formula, checked against the columns that there are."""
+    program = compile_expression(expression, parameters)
+    for name in program.variables:
+        if name not in data.names:
+            raise ValueError(
+                f"the formula needs {name!r}, which is no column of the data ({', '.join(data.names)}); "
+                "name it in parameters if it is a constant to be fitted"
+            )
+    for name in parameters:
+        if name in data.names:
+            raise ValueError(f"{name!r} is a column of the data; a parameter needs another name")
+        if name not in program.labels:
+            raise ValueError(f"parameter {name!r} does not appear in the formula {expression}")
+    return program
+
+
+def draw_starts(constants: Array, starts: int, seed: int) -> Array:
+    """[starts, constants]: the constants as they stand, then half variations of them and half fresh draws
+    of any sign and a size from 0.01 to 30."""
+    rng = np.random.default_rng(seed)
+    shape = (starts - 1, len(constants))
+    near = np.where(constants == 0, 1.0, constants) * np.exp(rng.normal(0, 1, shape))
+    fresh = 10.0 ** rng.uniform(-2, 1.5, shape)
+    drawn = np.where(np.arange(starts - 1)[:, None] % 2 == 0, near, fresh)
+    return np.concatenate([constants[None], drawn * rng.choice([1.0, -1.0], shape, p=[0.7, 0.3])])
+
+
+def _put_in(expression: Expression, program: Program, constants: Array) -> tuple[Expression, dict[str, float]]:
+    """The formula with numbers in place of its free constants, and those that have a name by name."""
+    named = {label: float(v) for label, v in zip(program.labels, constants, strict=True) if label is not None}
+    numbers = [float(v) for label, v in zip(program.labels, constants, strict=True) if label is None]
+    fitted = expression.with_constants(numbers) if numbers else expression
+    return fitted.substitute(named) if named else fitted, named
+
+
+def _cost(program: Program, columns: Any, y: Array, root: Array | None) -> float:
+    residual = y - program.values(columns)
+    residual = residual if root is None else residual * root
+    with np.errstate(all="ignore"):
+        return float(residual @ residual)
+
+
+def _lm(
+    program: Program, columns: Any, y: Array, root: Array | None, starts: Array, settings: FitSettings
+) -> Solution:
+    limits: dict[str, Any] = {"max_iterations": settings.max_iterations, "time_limit": settings.time_limit}
+    rows = max(settings.batch // len(starts), 10 * starts.shape[1], 100)
+    if len(starts) > 1 and len(y) > rows:
+        sample = np.random.default_rng(settings.seed).choice(len(y), rows, replace=False)
+        part = {name: column[sample] for name, column in columns.items()}
+        some = None if root is None else root[sample]
+        best = levenberg_marquardt(program, part, y[sample], starts, root_weights=some, **limits)
+        starts = best.constants[None]
+    return levenberg_marquardt(program, columns, y, starts, root_weights=root, **limits)
+
+
+def _bfgs(
+    program: Program, columns: Any, y: Array, root: Array | None, starts: Array, settings: FitSettings
+) -> Solution:
+    """Broyden-Fletcher-Goldfarb-Shanno on the mean squared error, from each start in turn."""
+    bound = program.bind(columns)
+    target = y if root is None else y * root
+    unit = float(target @ target) or 1.0  # the loss without scale, so that one tolerance serves all data
+    deadline = time.monotonic() + settings.time_limit
+
+    def loss(theta: Array) -> tuple[float, Array]:
+        values, jacobian = bound.values_and_jacobian(theta)
+        if root is not None:
+            values, jacobian = values * root, jacobian * root
+        residual = values - target
+        value = float(residual @ residual) / unit
+        if not math.isfinite(value):
+            return 1e300, np.zeros_like(theta)
+        return value, np.nan_to_num(2 * (jacobian @ residual) / unit)
+
+    def out_of_time(_: Any) -> None:
+        if time.monotonic() > deadline:
+            raise StopIteration
+
+    best = Solution(starts[0], math.inf, FitStatus.NOT_FINITE, 0)
+    for start in starts:
+        with np.errstate(all="ignore"):
+            if not math.isfinite(loss(start)[0]) or loss(start)[0] == 1e300:
+                continue
+            result: Any = optimize.minimize(  # type: ignore[call-overload]
+                loss,
+                start,
+                jac=True,
+                method="BFGS",
+                callback=out_of_time,
+                options={"maxiter": 20 * settings.max_iterations, "gtol": 1e-12},
+            )
+        late = time.monotonic() > deadline
+        status = FitStatus.TIME_LIMIT if late else FitStatus.CONVERGED
+        if result.status == 1:
+            status = FitStatus.MAX_ITERATIONS
+        if result.fun * unit < best.cost:
+            best = Solution(result.x, float(result.fun) * unit, status, int(result.nit))
+        if late:
+            break
+    return best
+
+
+METHODS: dict[str, Callable[..., Solution]] = {"lm": _lm, "bfgs": _bfgs}
+"""The ways to fit, by name."""

@@ -1,0 +1,125 @@
+"""How well the data determine the constants of a formula: standard errors and confidence intervals.
+
+>>> from prunesymnet.data import load_example
+>>> from prunesymnet.expression import parse
+>>> from prunesymnet.coefficients.fit import fit
+>>> hubble = load_example("hubble")
+>>> law = fit(parse("1.0*distance"), hubble)
+>>> print(*estimate_constants(law.expression, hubble))
+c1 = 424 ± 42  (95%: 337 to 511)
+
+From the jacobian J at the fitted constants: covariance s² (JᵀJ)⁻¹ with s² = Σ w r² / (n - p), as
+`scipy.optimize.curve_fit` has it, and Student's t for the intervals. A constant that the data do not determine
+has an infinite standard error.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from prunesymnet.coefficients.fit import compile_fit
+from prunesymnet.coefficients.least_squares import RANK_TOLERANCE
+from prunesymnet.data import Dataset
+from prunesymnet.expression import Expression, Program
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """One constant: its name (c1, c2, ... from left to right where it has none), value and interval."""
+
+    name: str
+    value: float
+    standard_error: float
+    low: float
+    high: float
+    confidence: float
+
+    def __str__(self) -> str:
+        # As many digits as the standard error leaves meaningful: two of its own.
+        places = 6
+        if self.standard_error > 0 and math.isfinite(self.standard_error):
+            places = 1 - math.floor(math.log10(self.standard_error))
+        value, error, low, high = (
+            f"{x:.{max(places, 0)}f}" if -8 < places < 12 else f"{x:.6g}"
+            for x in (self.value, self.standard_error, self.low, self.high)
+        )
+        return f"{self.name} = {value} ± {error}  ({100 * self.confidence:g}%: {low} to {high})"
+
+
+def estimate_constants(
+    expression: Expression,
+    data: Dataset,
+    *,
+    parameters: Mapping[str, float] | None = None,
+    confidence: float = 0.95,
+) -> tuple[Estimate, ...]:
+    """Value, standard error and confidence interval of each free constant, at its fitted value.
+
+    `parameters` are the fitted values of constants that the formula has by name.
+    """
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be between 0 and 1, got {confidence!r}")
+    program, constants = _at(expression, data, parameters or {})
+    errors = np.sqrt(np.diagonal(covariance(expression, data, parameters=parameters)))
+    freedom = data.rows - len(constants)
+    reach = float(stats.t.ppf(0.5 + confidence / 2, freedom)) if freedom > 0 else math.inf
+    return tuple(
+        Estimate(
+            name=label or f"c{i + 1}",
+            value=float(value),
+            standard_error=float(error),
+            low=float(value - reach * error) if error else float(value),
+            high=float(value + reach * error) if error else float(value),
+            confidence=confidence,
+        )
+        for i, (label, value, error) in enumerate(zip(program.labels, constants, errors, strict=True))
+    )
+
+
+def covariance(
+    expression: Expression,
+    data: Dataset,
+    *,
+    parameters: Mapping[str, float] | None = None,
+    least_rms: float = 0.0,
+) -> Array:
+    """The covariance matrix of the free constants, infinite where the data do not determine them.
+
+    `least_rms` is a lower bound of the residual's size, for data so exact that only rounding is left.
+    """
+    program, constants = _at(expression, data, parameters or {})
+    values, jacobian = program.values_and_jacobian(data.columns, constants)
+    root = np.ones(data.rows) if data.weights is None else np.sqrt(data.weights)
+    residual = (data.y - values) * root
+    jacobian = np.where(np.isfinite(jacobian), jacobian, 0.0) * root
+    freedom = data.rows - len(constants)
+    if not len(constants) or not np.isfinite(residual).all():
+        return np.full((len(constants), len(constants)), np.inf)
+    lengths = np.linalg.norm(jacobian, axis=1)
+    told = np.where(lengths > 0, lengths, 1.0)
+    _, singular, right = np.linalg.svd((jacobian / told[:, None]).T, full_matrices=False)
+    weak = singular <= RANK_TOLERANCE * max(singular[0], 1e-300)
+    # A direction that the data do not determine makes every constant that takes part in it undetermined.
+    lost = (right[weak] ** 2 > 1e-12).any(axis=0) | (lengths == 0)
+    if len(singular) < len(constants):
+        lost[:] = True
+    inverse = (right[~weak].T / singular[~weak] ** 2) @ right[~weak]
+    variance = max(float(residual @ residual) / freedom, least_rms**2) if freedom > 0 else math.inf
+    result: Array = inverse / told[:, None] / told[None, :] * variance
+    if not math.isfinite(variance):
+        lost[:] = True
+    result[lost, :] = result[:, lost] = np.inf
+    return result
+
+
+def _at(expression: Expression, data: Dataset, named: Mapping[str, float]) -> tuple[Program, Array]:
+    """The program, and its constants where the named ones have their values."""
+    program = compile_fit(expression, data, named)
+    pairs = zip(program.labels, program.constants, strict=True)
+    return program, np.array([value if label is None else named[label] for label, value in pairs])
