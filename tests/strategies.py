@@ -5,8 +5,6 @@ from hypothesis import strategies as st
 from prunesymnet.expression import Apply, Constant, Variable
 from prunesymnet.operators import OPERATORS
 
-UNARY = [row for row in OPERATORS.values() if row.arity == 1]
-BINARY = [row for row in OPERATORS.values() if row.arity == 2]
 NAMES = ("x", "y", "z")
 
 floats = st.floats(0.05, 20.0).flatmap(lambda v: st.sampled_from([v, -v]))
@@ -18,12 +16,20 @@ leaf = st.one_of(
     floats.map(Constant),
     st.just(Apply(OPERATORS["pi"], ())),
 )
+# Any leaf that a tree may hold: for what must hold of structure, whatever its value.
+odd_leaf = st.one_of(
+    leaf,
+    st.floats(allow_nan=False, allow_infinity=False).map(Constant),
+    st.integers(-(2**53), 2**53).map(Constant),
+    st.sampled_from(["_", "x1", "Größe", "λ", "e", "e1", "E5", "lambda_", "द्रव्यमान"]).map(Variable),
+)
 
 
-def expressions(operators=None, max_leaves=8, leaves=leaf):
-    """Trees of any of the shipped operators (or of those named)."""
-    unary = [r for r in UNARY if operators is None or r.name in operators]
-    binary = [r for r in BINARY if operators is None or r.name in operators]
+def expressions(operators=None, max_leaves=8, leaves=leaf, extra=()):
+    """Trees of any of the shipped operators (or of those named), and of `extra` rows."""
+    rows = [row for row in OPERATORS.values() if operators is None or row.name in operators]
+    unary = [row for row in (*rows, *extra) if row.arity == 1]
+    binary = [row for row in (*rows, *extra) if row.arity == 2]
 
     def extend(children):
         kinds = []

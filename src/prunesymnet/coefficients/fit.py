@@ -14,6 +14,7 @@ paper uses. Constants should be merged first (`canonical`): redundant ones can't
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
@@ -168,7 +169,8 @@ def _bfgs(
     program: Program, columns: Any, y: Array, root: Array | None, starts: Array, settings: FitSettings
 ) -> Solution:
     """Broyden-Fletcher-Goldfarb-Shanno on the mean squared error, from each start in turn."""
-    bound = program.bind(columns)
+    with np.errstate(all="ignore"):
+        bound = program.bind(columns)
     target = y if root is None else y * root
     unit = float(target @ target) or 1.0  # the loss without scale, so that one tolerance serves all data
     deadline = time.monotonic() + settings.time_limit
@@ -180,7 +182,7 @@ def _bfgs(
         residual = values - target
         value = float(residual @ residual) / unit
         if not math.isfinite(value):
-            return 1e300, np.zeros_like(theta)
+            return math.inf, np.zeros_like(theta)
         return value, np.nan_to_num(2 * (jacobian @ residual) / unit)
 
     def out_of_time(_: Any) -> None:
@@ -189,8 +191,9 @@ def _bfgs(
 
     best = Solution(starts[0], math.inf, FitStatus.NOT_FINITE, 0)
     for start in starts:
-        with np.errstate(all="ignore"):
-            if not math.isfinite(loss(start)[0]) or loss(start)[0] == 1e300:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of scipy's own line search
+            if not math.isfinite(loss(start)[0]):
                 continue
             result: Any = optimize.minimize(  # type: ignore[call-overload]
                 loss,

@@ -129,6 +129,7 @@ _Result = tuple[Array, float, FitStatus, int]
 
 def _linear(problem: _Problem, start: Array) -> _Result:
     """A formula that is affine in all its constants: a linear solve, and a second one of what it left over."""
+    start = np.zeros_like(start)  # from 0, the first residual is the target itself, to the last digit
     residual, jacobian = problem.sweep(start)
     gram = jacobian @ jacobian.T
     factor, change, failed = lapack.dposv(gram, jacobian @ residual)
@@ -138,9 +139,9 @@ def _linear(problem: _Problem, start: Array) -> _Result:
         rest -= again @ jacobian
         cost = float(rest @ rest)
         if math.isfinite(cost):
-            return start + change + again, cost, FitStatus.CONVERGED, 0
+            return change + again, cost, FitStatus.CONVERGED, 0
     # Constants that can hardly be told apart, an infinite slope, or a value that is not finite.
-    theta, cost = start.copy(), math.inf
+    theta, cost = start, math.inf
     for _ in range(3):
         state = _evaluate(problem, theta)
         if state is None:

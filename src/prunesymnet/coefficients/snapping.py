@@ -35,11 +35,13 @@ EPSILON = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, slots=True)
 class SnapSettings:
-    """`tolerance`: by how many standard errors a rounding may move a constant; `closed_forms`: whether to
+    """`tolerance`: by how many standard errors a rounding may move a constant; `noise`: errors below this part
+    of the target's size are of no interest (0.001 for measurements to a tenth of a percent); `closed_forms`: whether to
     look for rationals, multiples of pi, square roots and e after the whole numbers; `largest`: how large p*q
     may be in a rational p/q."""
 
     tolerance: float = 2.0
+    noise: float = 0.0
     closed_forms: bool = True
     largest: int = 100
     fit: FitSettings = field(default_factory=FitSettings)
@@ -47,6 +49,8 @@ class SnapSettings:
     def __post_init__(self) -> None:
         if not self.tolerance > 0:
             raise ValueError(f"tolerance must be a number of standard errors > 0, got {self.tolerance!r}")
+        if not 0 <= self.noise < 1:
+            raise ValueError(f"noise must be a part of the target's size, from 0 to below 1, got {self.noise!r}")
         if not isinstance(self.largest, int) or self.largest < 1:
             raise ValueError(f"largest must be a whole number >= 1, got {self.largest!r}")
 
@@ -58,7 +62,7 @@ def snap(expression: Expression, data: Dataset, *, settings: SnapSettings | None
     if not math.isfinite(best.mse):
         return best
     one_start = replace(settings, fit=replace(settings.fit, starts=1))
-    state = _State.of(best, data)
+    state = _State.of(best, data, settings.noise)
     rounding = _Rounding(data, one_start, base=state)
     state = rounding.repeat(state, _whole_numbers)
     if settings.closed_forms:
@@ -72,13 +76,13 @@ class _State:
 
     fit: Fit
     errors: Array  # standard error per free constant
-    noise: float  # rms of the residual that rounding alone explains
+    noise: float  # rms of the residual that is of no interest: rounding, at least
     length: float  # bits
 
     @classmethod
-    def of(cls, result: Fit, data: Dataset) -> "_State":
+    def of(cls, result: Fit, data: Dataset, noise: float) -> "_State":
         expression = result.expression
-        noise = rounding_level(expression, data)
+        noise = max(rounding_level(expression, data), noise * math.sqrt(_mean(data.y**2, data)))
         errors = np.sqrt(np.diagonal(covariance(expression, data, least_rms=noise)))
         return cls(result, errors, noise, description_length(result, errors, noise, data.rows))
 
@@ -88,8 +92,12 @@ def rounding_level(expression: Expression, data: Dataset) -> float:
     _, jacobian = compile_expression(expression).values_and_jacobian(data.columns)
     constants = np.array(expression.constants)
     terms = np.where(np.isfinite(jacobian), jacobian, 0.0) * constants[:, None]
-    largest = max([float(np.mean(data.y**2)), *np.mean(terms**2, axis=1).tolist()])
+    largest = max(_mean(data.y**2, data), *(_mean(term**2, data) for term in terms), 0.0)
     return 16 * EPSILON * math.sqrt(largest)
+
+
+def _mean(values: Array, data: Dataset) -> float:
+    return float(np.average(values, weights=data.weights))
 
 
 def description_length(result: Fit, errors: Array, noise: float, rows: int) -> float:
@@ -135,7 +143,7 @@ class _Rounding:
             return chosen.get(next(counter), node) if is_free(node) else node
 
         rounded = canonical(transform(state.fit.expression, leaf))
-        after = _State.of(fit(rounded, self.data, settings=self.settings.fit), self.data)
+        after = _State.of(fit(rounded, self.data, settings=self.settings.fit), self.data, self.settings.noise)
         fixed = len(self.base.errors) - len(after.errors)
         freedom = max(self.data.rows - len(self.base.errors), 1)
         growth = 1 + self.settings.tolerance**2 * max(fixed, 1) / freedom
@@ -151,8 +159,9 @@ class _Rounding:
         for digits in range(2, 15):
             short = state.fit.expression.with_constants([float(f"{v:.{digits}g}") for v in values])
             residual = self.data.y - compile_expression(short).values(self.data.columns)
-            if np.mean(residual**2) <= exact:
-                return replace(state, fit=replace(state.fit, expression=short, mse=float(np.mean(residual**2))))
+            mse = _mean(residual**2, self.data)
+            if mse <= exact:
+                return replace(state, fit=replace(state.fit, expression=short, mse=mse))
         return state
 
 

@@ -91,7 +91,8 @@ def covariance(
 ) -> Array:
     """The covariance matrix of the free constants, infinite where the data do not determine them.
 
-    `least_rms` is a lower bound of the residual's size, for data so exact that only rounding is left.
+    `least_rms` is a lower bound of the residual's (weighted) root mean square, for data so exact that only
+    rounding is left.
     """
     program, constants = _at(expression, data, parameters or {})
     values, jacobian = program.values_and_jacobian(data.columns, constants)
@@ -110,7 +111,8 @@ def covariance(
     if len(singular) < len(constants):
         lost[:] = True
     inverse = (right[~weak].T / singular[~weak] ** 2) @ right[~weak]
-    variance = max(float(residual @ residual) / freedom, least_rms**2) if freedom > 0 else math.inf
+    least = least_rms**2 * float(root @ root) / data.rows
+    variance = max(float(residual @ residual) / freedom, least) if freedom > 0 else math.inf
     result: Array = inverse / told[:, None] / told[None, :] * variance
     if not math.isfinite(variance):
         lost[:] = True

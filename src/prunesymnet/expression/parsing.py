@@ -16,15 +16,15 @@ Two stacks instead of recursion: a text of any nesting is read in time linear in
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from prunesymnet.errors import ParseError
-from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, power
+from prunesymnet.expression.tree import LARGEST_INT, Apply, Constant, Expression, Variable, power
 from prunesymnet.operators import OPERATORS, Operator
 
 LONGEST = 1_000_000  # characters; a longer text is no formula
-LARGEST_INT = 2**53  # beyond it a whole number is not exact as a float
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)|(?P<symbol>\*\*|[-+*/^(),]))"
@@ -83,10 +83,24 @@ def _tokens(text: str) -> list[_Token]:
             at += len(text[at:]) - len(text[at:].lstrip())
             raise ParseError(f"{text[at]!r} has no meaning in a formula", text, at)
         kind = match.lastgroup
-        found.append(_Token(kind, match[kind], match.start(kind)))
-        at = match.end()
+        start, at = match.span(kind)
+        if kind == "name" and not text[start : at + 1].isascii():
+            at = _end_of_name(text, start)
+        found.append(_Token(kind, text[start:at], start))
     found.append(_Token("end", "", end))
     return found
+
+
+def _end_of_name(text: str, start: int) -> int:
+    """Where a name ends that is not plain ASCII: accents and vowel signs are part of it, the ² of x² is not."""
+    at = start
+    while at < len(text) and ("_" * (at > start) + text[at]).isidentifier():
+        if unicodedata.category(text[at]) == "Po":
+            break  # Python takes the dot of a·b for a letter
+        at += 1
+    if at == start:
+        raise ParseError(f"{text[start]!r} has no meaning in a formula", text, start)
+    return at
 
 
 class _Parser:
@@ -169,7 +183,9 @@ class _Parser:
     def name(self, token: _Token, after: _Token) -> tuple[int, bool]:
         row = self.table.get(token.text)
         if after.text == "(":
-            if row is None or row.arity == 0:
+            if row is not None and row.arity == 0:
+                raise self.fail(f"{token.text!r} is a number: write it without parentheses", token.column)
+            if row is None:
                 raise self.fail(f"unknown function {token.text!r}{self.guess(token.text)}", token.column)
             self.pending.append(_Pending("(", token.column, row, len(self.operands)))
             return 2, True

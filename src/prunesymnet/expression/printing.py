@@ -24,6 +24,7 @@ Piece = tuple[str, int]
 _INFIX = {"+": " + ", "-": " - ", "*": "*", "/": "/"}
 _EXPONENT = {"square": "2", "cube": "3"}
 _LATEX_BINDS = {"/": NEGATION, "inv": NEGATION, "exp": POWER}  # a fraction needs no parentheses in a product
+_MIXED = re.compile(r"\d \\frac\{\d+\}\{\d+\}")  # 2 1/3 would be seven thirds
 _NUMBER = re.compile(r"[\d.]+(?:e[+-]?\d+)?")
 
 
@@ -59,7 +60,7 @@ def to_latex(expression: Expression, *, digits: int | None = None) -> str:
         if name == "id":
             return parts[0]
         template = operator.latex or (
-            rf"\operatorname{{{_escape(name)}}}\left("
+            rf"\operatorname{{{{{_escape(name)}}}}}\left("
             + ", ".join(f"{{{i}}}" for i in range(len(parts)))
             + r"\right)"
         )
@@ -72,7 +73,7 @@ def to_latex(expression: Expression, *, digits: int | None = None) -> str:
             texts[0] = _enclose(parts[0], binds, first=False, equal=True, latex=True)
         elif binds == POWER:
             texts[0] = _enclose(parts[0], binds, first=True, equal=False, latex=True)
-        if name == "*" and texts[1][:1].isdigit():
+        if name == "*" and (texts[1][:1].isdigit() or _MIXED.fullmatch(f"{texts[0][-1]} {texts[1]}")):
             template = r"{0} \cdot {1}"
         return template.format(*texts), _LATEX_BINDS.get(name, binds)
 
@@ -107,8 +108,8 @@ def _arithmetic(
             return f"-{inner}", binds
         if name in _EXPONENT:
             return f"{_enclose(parts[0], binds, first=True, equal=False)}**{_EXPONENT[name]}", binds
-        if name == "pow" and (spell_out or parts[1][0] not in _EXPONENT.values()):
-            # A square and a cube have rows of their own; pow(x, 2) is another tree, and says so.
+        if name == "pow" and (spell_out or digits is not None or parts[1][0] not in _EXPONENT.values()):
+            # A square and a cube have rows of their own; pow(x, 2) is another tree, and says so in full.
             base = _enclose(parts[0], binds, first=True, equal=False)
             return f"{base}**{_enclose(parts[1], binds, first=False, equal=True)}", binds
         if spell_out and name == "id":
@@ -153,7 +154,7 @@ def _latex_name(name: str) -> str:
     stem, digits = re.fullmatch(r"(.*?)_?(\d*)", name, re.DOTALL).groups()  # type: ignore[union-attr]
     if _GREEK.fullmatch(stem):
         stem = f"\\{stem}"
-    elif len(stem) != 1:
+    elif len(stem) != 1 or stem == "_":
         return rf"\mathrm{{{_escape(name)}}}" if not digits else rf"\mathrm{{{_escape(stem)}}}_{{{digits}}}"
     return f"{stem}_{{{digits}}}" if digits else stem
 

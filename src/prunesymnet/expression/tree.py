@@ -20,6 +20,7 @@ from prunesymnet.operators import OPERATORS, Operator
 
 T = TypeVar("T")
 Operand = Union["Expression", int, float]
+LARGEST_INT = 2**53  # beyond it a whole number is not exact as a float
 
 
 class Expression:
@@ -162,6 +163,8 @@ class Constant(Expression):
             value = float(value)  # numpy's float64 is a float too, but prints otherwise
             if not math.isfinite(value):
                 raise ValueError(f"a constant must be finite, got {value}")
+        elif not -LARGEST_INT <= value <= LARGEST_INT:
+            raise ValueError("a whole constant must be at most 2**53 in size; make a larger one a float")
         _set(self, "value", value)
         _set(self, "complexity", 1)
         _set(self, "_hash", hash(("constant", type(value).__name__, value)))
@@ -184,6 +187,8 @@ class Variable(Expression):
     def __init__(self, name: str) -> None:
         if not (isinstance(name, str) and name.isidentifier()):
             raise ValueError(f"a variable's name must be an identifier, got {name!r}")
+        if name in OPERATORS:
+            raise ValueError(f"a variable's name must not be an operator's, got {name!r}")
         _set(self, "name", name)
         _set(self, "complexity", 1)
         _set(self, "_hash", hash(("variable", name)))

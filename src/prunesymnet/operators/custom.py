@@ -5,6 +5,7 @@
 (1, 0.6931)
 """
 
+import functools
 import inspect
 import keyword
 from collections.abc import Callable, Iterable
@@ -33,6 +34,7 @@ def make_operator(
     `derivatives` are functions of the same operands, one per operand (left out: five-point differences);
     `torch` and `sympy` are functions of tensors and of sympy expressions (left out: the function itself
     where it works on tensors, else a wrapper; an undefined sympy function). `inverse` is for one operand.
+    `latex` has ``{0}`` and ``{1}`` where the operands stand, its own braces doubled (left out: the name).
     An operator that fails a probe is refused with an `OperatorError` that says what was wrong.
 
     >>> make_operator("sinc", np.sinc).arity
@@ -53,31 +55,36 @@ def make_operator(
     def refuse(problem: str) -> OperatorError:
         return OperatorError(f"operator {name!r}: {problem}")
 
+    if derivatives is not None:
+        derivatives = (derivatives,) if callable(derivatives) else tuple(derivatives)
+    forms: dict[str, Any] = {"inverse": inverse, "domain": domain, "torch": torch, "sympy": sympy, "latex": latex}
+    recipe = functools.partial(make_operator, name, function, derivatives=derivatives, cost=cost, **forms)
     points = _probe_points(_arity(function, refuse))
-    value = _probe_value(function, points, domain, refuse)
-    numeric = tuple(_difference(function, i) for i in range(len(points)))
+    numpy_form = _in_floats(function)
+    value = _probe_value(function, numpy_form, points, domain, refuse)
+    numeric = tuple(_difference(numpy_form, i) for i in range(len(points)))
     if derivatives is None:
         partials: tuple[Callable[..., Any], ...] = numeric
     else:
-        given = (derivatives,) if callable(derivatives) else tuple(derivatives)
-        if len(given) != len(points):
-            raise refuse(f"needs one derivative per operand: {len(points)}, got {len(given)}")
-        partials = tuple(_ignore_value(derivative) for derivative in given)
+        partials = tuple(_ignore_value(_in_floats(derivative)) for derivative in derivatives)
+        if len(partials) != len(points):
+            raise refuse(f"needs one derivative per operand: {len(points)}, got {len(partials)}")
         _probe_partials(partials, numeric, points, value, refuse)
     if inverse is not None:
         if len(points) != 1:
             raise refuse("inverse can be given for an operator of one operand only")
-        _probe_inverse(inverse, function, value, refuse)
+        _probe_inverse(inverse, numpy_form, value, refuse)
+    if latex is not None:
+        _probe_latex(latex, points, refuse)
     if torch is None:
-        torch = _torch_form(function, partials, points, value)
-        torch_form = torch
+        torch_form = _torch_form(function, numpy_form, partials, points, value)
     else:
         torch_form = _ignore_value(torch)
         _probe_torch(torch_form, points, value, refuse)
     return Operator(
         name=name,
         arity=len(points),
-        numpy=function,
+        numpy=numpy_form,
         torch=torch_form,
         sympy=_ignore_value(sympy) if sympy else lambda sp, *args: sp.Function(name)(*args),
         partials=partials,
@@ -85,6 +92,7 @@ def make_operator(
         domain=domain,
         latex=latex,
         cost=cost,
+        recipe=recipe,
     )
 
 
@@ -97,6 +105,11 @@ _Refuse = Callable[[str], OperatorError]
 def _ignore_value(function: Callable[..., Any]) -> Callable[..., Any]:
     """A user's function of the operands alone, where the table passes something before them."""
     return lambda _, *operands: function(*operands)
+
+
+def _in_floats(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A user's function of arrays, for constants too (``u.clip(0)``); truth values come out as numbers."""
+    return lambda *operands: np.asarray(function(*map(np.asarray, operands)), dtype=np.float64)
 
 
 def _arity(function: Callable[..., Any], refuse: _Refuse) -> int:
@@ -126,7 +139,11 @@ def _probe_points(arity: int) -> tuple[np.ndarray, ...]:
 
 
 def _probe_value(
-    function: Callable[..., Any], points: tuple[np.ndarray, ...], domain: Any, refuse: _Refuse
+    function: Callable[..., Any],
+    numpy_form: Callable[..., Any],
+    points: tuple[np.ndarray, ...],
+    domain: Any,
+    refuse: _Refuse,
 ) -> np.ndarray:
     def call(*operands: np.ndarray) -> np.ndarray:
         try:
@@ -155,6 +172,18 @@ def _probe_value(
         and np.allclose(grid, np.stack([value, same]), rtol=1e-12, equal_nan=True)
     ):
         raise refuse("must work element by element; its value at a point depends on the other points")
+    # In a formula an operand may be one number, or a column of numbers against a row of points.
+    for i, column in enumerate(points):
+        for number in (column[30], np.full((2, 1), column[30])):
+            mixed = [number if i == j else p for j, p in enumerate(points)]
+            try:
+                with np.errstate(all="ignore"):
+                    got = numpy_form(*mixed)
+            except Exception as error:
+                raise refuse(f"raised {type(error).__name__} on operands of different shape: {error}") from error
+            alike = call(*np.broadcast_arrays(*map(np.atleast_1d, mixed)))
+            if got.size != alike.size or not np.allclose(got.ravel(), alike.ravel(), rtol=1e-12, equal_nan=True):
+                raise refuse("gives other values for a number than for an array of that number")
     finite = np.isfinite(value)
     if not finite.any():
         raise refuse("is finite at none of the probe points (from -30 to 30)")
@@ -168,7 +197,7 @@ def _probe_value(
         if not finite[inside].any():
             raise refuse("is finite at none of the probe points inside its domain")
     for i, column in enumerate(points):
-        moved = call(*(np.where(column == 0, 0.37, column * 1.1) if i == j else p for j, p in enumerate(points)))
+        moved = call(*(np.roll(column, 5) if i == j else p for j, p in enumerate(points)))
         if np.array_equal(moved[finite], value[finite]):
             raise refuse(f"does not depend on operand {i + 1}")
     return value
@@ -218,11 +247,27 @@ def _probe_partials(
 def _probe_inverse(
     inverse: Callable[..., Any], function: Callable[..., Any], value: np.ndarray, refuse: _Refuse
 ) -> None:
-    with np.errstate(all="ignore"):
-        again = np.asarray(function(inverse(value)), dtype=np.float64)
+    try:
+        with np.errstate(all="ignore"):
+            again = function(inverse(value))
+    except Exception as error:
+        raise refuse(f"inverse raised {type(error).__name__}: {error}") from error
     finite = np.isfinite(value) & np.isfinite(again)
     if not finite.any() or not np.allclose(again[finite], value[finite], rtol=1e-6, atol=1e-9):
         raise refuse("inverse is not one: function(inverse(v)) must give back v")
+
+
+def _probe_latex(latex: str, points: tuple[np.ndarray, ...], refuse: _Refuse) -> None:
+    names = ["u", "v"][: len(points)]
+    try:
+        shown = latex.format(*names)
+    except (AttributeError, IndexError, KeyError, ValueError):
+        raise refuse(
+            "latex must be a template with {0} and {1} for the operands and its own braces doubled, "
+            rf"e.g. '\mathrm{{{{f}}}}({{0}})', got {latex!r}"
+        ) from None
+    if shown == latex:
+        raise refuse(f"latex must show its operands, {{0}} for the first, got {latex!r}")
 
 
 def _probe_torch(
@@ -234,18 +279,20 @@ def _probe_torch(
         got = form(torch, *(torch.from_numpy(p.copy()) for p in points)).numpy()
     except Exception as error:
         raise refuse(f"torch form raised {type(error).__name__}: {error}") from error
-    if not np.allclose(got, value, rtol=1e-9, equal_nan=True):
+    if got.shape != value.shape or not np.allclose(got, value, rtol=1e-9, equal_nan=True):
         raise refuse("torch form and numpy form give different values")
 
 
 def _torch_form(
     function: Callable[..., Any],
+    numpy_form: Callable[..., Any],
     partials: tuple[Callable[..., Any], ...],
     points: tuple[np.ndarray, ...],
     value: np.ndarray,
 ) -> Callable[..., Any]:
     """The function itself where it works on tensors, else a wrapper of its numpy form."""
     import torch
+    from torch.autograd.function import once_differentiable
 
     direct = _ignore_value(function)
     try:
@@ -260,14 +307,16 @@ def _torch_form(
         @staticmethod
         def forward(ctx: Any, *operands: Any) -> Any:
             ctx.save_for_backward(*operands)
-            out = function(*(v.detach().cpu().numpy() for v in operands))
+            with np.errstate(all="ignore"):
+                out = numpy_form(*(v.detach().cpu().numpy() for v in operands))
             return torch.as_tensor(out, dtype=operands[0].dtype, device=operands[0].device)
 
         @staticmethod
+        @once_differentiable
         def backward(ctx: Any, *upstream: Any) -> Any:
             arrays = [v.detach().cpu().numpy() for v in ctx.saved_tensors]
-            value = function(*arrays)
             with np.errstate(all="ignore"):
+                value = numpy_form(*arrays)
                 return tuple(
                     upstream[0] * torch.as_tensor(partial(value, *arrays), dtype=v.dtype, device=v.device)
                     for partial, v in zip(partials, ctx.saved_tensors, strict=True)

@@ -47,6 +47,7 @@ class Operator:
     latex: str | None = None
     precedence: int = CALL
     cost: int = 1
+    recipe: Callable[[], "Operator"] | None = None  # a user's row is pickled as the call that makes it
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Operator):
@@ -63,7 +64,12 @@ class Operator:
         # Rows of our own table travel by name: lambdas do not pickle, and identity makes `==` cheap.
         if OPERATORS.get(self.name) is self:
             return _builtin, (self.name,)
+        if self.recipe is not None:
+            return self.recipe, ()
         return Operator, tuple(getattr(self, field) for field in self.__slots__)
+
+    def __deepcopy__(self, memo: object) -> "Operator":
+        return self  # a copied list of operators holds the same rows
 
 
 def _builtin(name: str) -> Operator:
@@ -72,7 +78,7 @@ def _builtin(name: str) -> Operator:
 
 def _pow_domain(base: Any, exponent: Any) -> Any:
     whole = np.equal(np.floor(exponent), exponent)
-    return np.where(base == 0, np.greater(exponent, 0), np.greater(base, 0) | whole)
+    return np.where(base == 0, np.greater_equal(exponent, 0), np.greater(base, 0) | whole)
 
 
 def _power(base: Any, exponent: Any) -> Any:
@@ -111,7 +117,8 @@ _ROWS = (
     Operator(
         "/", 2, np.divide,
         lambda torch, a, b: a / b, lambda sp, a, b: a / b,
-        (lambda v, a, b: 1 / b, lambda v, a, b: -v / b), (lambda v, b: v * b, lambda v, a: a / v),
+        (lambda v, a, b: np.divide(1.0, b), lambda v, a, b: np.divide(-v, b)),
+        (lambda v, b: v * b, lambda v, a: a / v),
         domain=lambda a, b: np.not_equal(b, 0), latex=r"\frac{{{0}}}{{{1}}}", precedence=PRODUCT,
     ),
     Operator(
@@ -128,7 +135,7 @@ _ROWS = (
     ),
     Operator(
         "log", 1, np.log, lambda torch, a: torch.log(a), lambda sp, a: sp.log(a),
-        (lambda v, a: 1 / a,), (np.exp,),
+        (lambda v, a: np.divide(1.0, a),), (np.exp,),
         domain=lambda a: np.greater(a, 0), latex=r"\log\left({0}\right)", cost=2,
     ),
     Operator(
@@ -145,8 +152,8 @@ _ROWS = (
         domain=lambda a: np.greater_equal(a, 0), latex=r"\sqrt{{{0}}}",
     ),
     Operator(
-        "inv", 1, np.reciprocal, lambda torch, a: 1 / a, lambda sp, a: 1 / a,
-        (lambda v, a: -v * v,), (np.reciprocal,),
+        "inv", 1, lambda a: np.divide(1.0, a), lambda torch, a: 1 / a, lambda sp, a: 1 / a,
+        (lambda v, a: -v * v,), (lambda v: np.divide(1.0, v),),
         domain=lambda a: np.not_equal(a, 0), latex=r"\frac{{1}}{{{0}}}",
     ),
     Operator(
@@ -199,7 +206,7 @@ def select_operators(operators: Iterable[str | Operator] = PAPER) -> Mapping[str
             row = OPERATORS[entry]
         else:
             close = difflib.get_close_matches(str(entry), OPERATORS, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
+            hint = f"; did you mean {close[0]!r}?" if close else "."
             raise OperatorError(
                 f"unknown operator {entry!r}{hint} Known: {', '.join(OPERATORS)}. "
                 "Add your own with make_operator(name, function)."

@@ -4,6 +4,7 @@ Every function takes sums in canonical form and returns one.
 """
 
 import math
+from functools import reduce
 
 import numpy as np
 
@@ -124,6 +125,11 @@ def term(coefficient: Number, powers: Powers) -> Terms:
     if len(exponentials) > 1 or any(not is_one(powers[atom]) for atom in exponentials):
         rest = {atom: e for atom, e in powers.items() if atom.function != "exp"}
         return multiply(exp(add(*(scale(a.terms, powers[a]) for a in exponentials))), term(coefficient, rest))
+    products = [atom for atom, e in powers.items() if len(atom.terms) == 1 and atom.rank == GROUP and is_whole(e)]
+    if products:
+        # A product stood together under a root; with a whole power it dissolves.
+        rest = {atom: e for atom, e in powers.items() if atom not in products}
+        return reduce(multiply, (to_power(atom.terms, powers[atom]) for atom in products), term(coefficient, rest))
     if not is_exact(coefficient):
         coefficient, powers = _lead_by_one(coefficient, powers)
     factors: list[tuple[Atom, Number]] = []
@@ -208,12 +214,18 @@ def _power_of_number(base: Number, exponent: Number) -> Terms:
         return plain(value)
     if isinstance(base, float) or isinstance(exponent, float) or base <= 0:
         return single(opaque_atom(power(number_tree(base), number_tree(exponent))))
-    top, bottom = base.as_integer_ratio()
-    return term(1, {number_atom(n): e for n, e in ((top, exponent), (bottom, -exponent)) if n != 1})
+    result: Terms = {(): 1}
+    for part, power_of_part in zip(base.as_integer_ratio(), (exponent, -exponent), strict=True):
+        root = raised(part, power_of_part)
+        result = multiply(result, plain(root) if root is not None else {((number_atom(part), power_of_part),): 1})
+    return result
 
 
 def _broken_power(coefficient: Number, monomial: Monomial, exponent: Number) -> Terms:
     """A product to a power that is not whole: what is known not to be negative comes out of it."""
+    if is_exact(coefficient) and not is_one(coefficient) and not is_exact(exponent):
+        # 2**c would be one more free constant: (2*x)**c stays together.
+        return term(1, {group_atom({monomial: coefficient}): exponent})
     outside: Powers = {}
     inside: Powers = {}
     for atom, e in monomial:
@@ -224,7 +236,7 @@ def _broken_power(coefficient: Number, monomial: Monomial, exponent: Number) -> 
         else:
             inside[atom] = e
     factor: Number = 1
-    if not is_exact(coefficient) or (not inside and coefficient > 0):
+    if not is_one(coefficient) and (not is_exact(coefficient) or (not inside and coefficient > 0)):
         value = raised(size(coefficient), exponent)
         if value is not None:
             factor, coefficient = value, 1 if coefficient > 0 else -1

@@ -17,17 +17,17 @@ EXACT_LIMIT = 2**53  # beyond it an exact number would not survive as a float
 
 
 class OutOfRange(Exception):
-    """A constant left the range of floats on the way: the formula has no canonical form."""
+    """A constant left the range of floats, or of whole numbers that floats hold, on the way: no canonical form."""
 
 
 def number(value: Number) -> Number:
-    """A number in its simplest type; an exact one that grew too large becomes a float."""
+    """A number in its simplest type."""
     if isinstance(value, float):
         if not math.isfinite(value):
             raise OutOfRange
         return value
     if max(abs(value.numerator), value.denominator) > EXACT_LIMIT:
-        return float(value)
+        raise OutOfRange  # as a float it would be a free constant
     return value.numerator if value.denominator == 1 else value
 
 

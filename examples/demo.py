@@ -1,0 +1,40 @@
+"""Laws that people know, out of the tables they were found in.
+
+Each law is given as a form with free constants. The package fits them, rounds those that the data allow to be
+round, and says how sure the others are.
+"""
+
+import numpy as np
+
+import prunesymnet as psn
+
+# table, title, form, and the relative error below which the law is not expected to hold
+LAWS = [
+    ("planets", "Kepler's third law (1619)", "1.0*semi_major_axis**1.0", 1e-3),
+    ("boyle", "Boyle's law (1662)", "1.0*volume**1.0", 0.0),
+    ("balmer", "Balmer's formula (1885)", "1.0*n**2/(n**2 + 1.0)", 0.0),
+    ("hubble", "Hubble's law (1929)", "1.0*distance + 1.0", 0.0),
+]
+
+
+def relative(data: psn.Dataset) -> psn.Dataset:
+    """The same table, each row weighted so that errors count in percent of the value."""
+    return psn.make_dataset(data.X, data.y, names=data.names, target=data.target, weights=1 / data.y**2)
+
+
+def main() -> None:
+    for name, title, form, noise in LAWS:
+        data = psn.load_example(name)
+        if np.all(data.y > 0):
+            data = relative(data)
+        law = psn.snap(psn.parse(form), data, settings=psn.SnapSettings(noise=noise))
+        print(f"{title}: {data.rows} rows of {name}.csv")
+        print(f"  form    {data.target} = {form}")
+        print(f"  found   {data.target} = {psn.to_text(law.expression, digits=7)}      R² = {law.r2:.7g}")
+        for estimate in psn.estimate_constants(law.expression, data):
+            print(f"          {estimate}")
+        print()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""What the tree of sources promises: data flows one way, and importing costs nothing that is not used."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import prunesymnet
+
+SOURCE = Path(prunesymnet.__file__).parent
+ORDER = (
+    "errors", "operators", "data", "expression", "network", "training", "pruning", "coefficients", "selection",
+    "search", "estimator", "export", "report", "cli", "studio",
+)  # fmt: skip
+# Within a package, too: each module builds on those before it.
+INSIDE = {
+    "operators": ("table", "custom"),
+    "data": ("messages", "checks", "dataset", "files"),
+    "expression": ("tree", "printing", "parsing", "program", "canonical", "fingerprint"),
+    "coefficients": ("least_squares", "fit", "uncertainty", "closed_forms", "snapping"),
+}
+
+
+def imported_modules(path: Path) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.append(node.module)
+        elif isinstance(node, ast.Import):
+            found.extend(alias.name for alias in node.names)
+    return [name for name in found if name.startswith("prunesymnet")]
+
+
+def files():
+    return sorted(path for path in SOURCE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_module_imports_only_from_those_before_it(path):
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    if parts == ("__init__",):
+        return
+    package, module = parts[0], parts[1] if len(parts) > 1 else None
+    for name in imported_modules(path):
+        target = name.split(".")[1:]
+        assert target, f"{path} imports the whole package; name the module"
+        if target[0] != package:
+            assert ORDER.index(target[0]) < ORDER.index(package), f"{path} imports {name}, which comes after it"
+        elif module not in (None, "__init__") and len(target) > 1 and target[1] != module:
+            inside = INSIDE[package]
+            assert inside.index(target[1]) < inside.index(module) or _is_lazy(path, name), f"{path} imports {name}"
+
+
+def _is_lazy(path: Path, name: str) -> bool:
+    """An import inside a function: for what a tree can be asked (its text), never for what it is."""
+    top = {n.module for n in ast.parse(path.read_text()).body if isinstance(n, ast.ImportFrom)}
+    return name not in top
+
+
+def test_every_room_of_the_house_is_listed():
+    rooms = {p.relative_to(SOURCE).parts[0].removesuffix(".py") for p in files()} - {"__init__"}
+    assert rooms <= set(ORDER)
+
+
+def test_nothing_that_could_run_a_text():
+    for path in files():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                assert name not in {"eval", "exec", "sympify", "__import__", "loads"}, f"{path}:{node.lineno}"
+
+
+def test_the_core_imports_neither_torch_nor_sympy():
+    code = "import sys, prunesymnet.coefficients; print('torch' in sys.modules, 'sympy' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.split() == ["False", "False"]
+
+
+def test_importing_draws_no_random_number_and_says_nothing():
+    code = (
+        "import numpy as np; np.random.seed(1); before = np.random.get_state()[1].copy(); import prunesymnet; "
+        "import prunesymnet.coefficients; assert (np.random.get_state()[1] == before).all()"
+    )
+    out = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout == out.stderr == ""
+
+
+def test_version_and_changelog_agree():
+    root = SOURCE.parents[1]
+    newest = re.search(r"^## (\S+)", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest is not None
+    assert newest[1] == prunesymnet.__version__
+
+
+def test_public_names_are_what_they_were():
+    assert sorted(prunesymnet.__all__) == [
+        "Dataset", "Expression", "Fit", "FitSettings", "FitStatus", "SnapSettings", "canonical",
+        "estimate_constants", "evaluate", "fingerprint", "fit", "from_frame", "load_example", "make_dataset",
+        "make_operator", "parse", "read_table", "select_operators", "skeleton", "snap", "to_latex", "to_python",
+        "to_text",
+    ]  # fmt: skip
+    for name in prunesymnet.__all__:
+        assert getattr(prunesymnet, name) is not None

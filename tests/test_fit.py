@@ -1,0 +1,223 @@
+"""Fitting constants: `coefficients.fit` and the solver under it, `coefficients.least_squares`."""
+
+import math
+import time
+import warnings
+
+import numpy as np
+import pytest
+from benchmarks.problems import free_weights, load, sample
+from scipy.optimize import curve_fit
+
+from prunesymnet.coefficients import FitSettings, FitStatus, fit
+from prunesymnet.coefficients.fit import draw_starts
+from prunesymnet.coefficients.least_squares import levenberg_marquardt
+from prunesymnet.data import Dataset, make_dataset
+from prunesymnet.expression import compile_expression, parse
+
+X = np.linspace(0.1, 4.0, 60)
+
+
+def table(y, x=X, **options) -> Dataset:
+    return make_dataset(x, y, names=["x"], **options)
+
+
+def noisy(y, size=0.05, seed=0):
+    return y + size * np.random.default_rng(seed).standard_normal(len(y))
+
+
+@pytest.mark.parametrize("method", ["lm", "bfgs"])
+@pytest.mark.parametrize(
+    ("text", "start", "true"),
+    [
+        ("1.0*x + 1.0", None, (2.5, -0.5)),
+        ("1.0*exp(-1.0*x) + 0.0", None, (3.0, -0.7, 0.25)),
+        ("1.0*x/(x + 1.0)", None, (4.0, 2.5)),
+        ("1.0*sin(1.0*x + 0.1)", None, (1.5, 1.3, 0.4)),
+        ("1.0*x**1.0", None, (0.8, 1.7)),
+    ],
+)
+def test_finds_the_constants_that_made_the_data(method, text, start, true):
+    formula = parse(text)
+    data = table(compile_expression(formula).values({"x": X}, np.array(true)))
+    found = fit(formula, data, settings=FitSettings(method=method))
+    np.testing.assert_allclose(found.expression.constants, true, rtol=1e-4 if method == "bfgs" else 1e-9)
+    assert found.status is FitStatus.CONVERGED
+    assert found.r2 == pytest.approx(1.0)
+
+
+def test_agrees_with_curve_fit_on_noisy_data():
+    y = noisy(2.0 * np.exp(-0.6 * X) + 0.3)
+    best, _ = curve_fit(lambda x, a, b, c: a * np.exp(b * x) + c, X, y, p0=[1, -1, 0], xtol=1e-12, ftol=1e-12)
+    found = fit(parse("1.0*exp(-1.0*x) + 0.1"), table(y))
+    np.testing.assert_allclose(found.expression.constants, best, rtol=1e-6)
+
+
+def test_linear_formulas_agree_with_numpys_lstsq():
+    y = noisy(X**2 - X)
+    design = np.stack([X**3, X**2, X, np.ones_like(X)], axis=1)
+    found = fit(parse("1.0*x**3 + 1.0*x**2 + 1.0*x + 1.0"), table(y))
+    np.testing.assert_allclose(found.expression.constants, np.linalg.lstsq(design, y)[0], rtol=1e-8)
+    assert found.iterations == 0
+
+
+def test_weights_count_as_repeated_rows_would():
+    y = noisy(1.5 * X / (X + 0.7))
+    counts = np.random.default_rng(1).integers(0, 4, len(X))
+    formula = parse("1.0*x/(x + 1.0)")
+    weighted = fit(formula, table(y, weights=counts.astype(float)))
+    repeated = fit(formula, table(np.repeat(y, counts), np.repeat(X, counts)))
+    np.testing.assert_allclose(weighted.expression.constants, repeated.expression.constants, rtol=1e-6)
+    assert weighted.mse == pytest.approx(repeated.mse)
+    assert weighted.r2 == pytest.approx(repeated.r2)
+
+
+def test_named_parameters_may_appear_twice():
+    data = table(0.8 * X + np.sin(0.8 * X) + 2.0)
+    found = fit(parse("a*x + sin(a*x) + b"), data, parameters=["a", "b"])
+    assert found.parameters == pytest.approx({"a": 0.8, "b": 2.0})
+    np.testing.assert_allclose(compile_expression(found.expression).values(data.columns), data.y)
+
+
+def test_many_starts_find_what_one_does_not():
+    data = table(2.0 * np.sin(7.3 * X))
+    formula = parse("1.0*sin(1.0*x)")
+    assert fit(formula, data).r2 < 0.5
+    found = fit(formula, data, settings=FitSettings(starts=64))
+    np.testing.assert_allclose(np.abs(found.expression.constants), [2.0, 7.3], rtol=1e-8)
+
+
+@pytest.mark.parametrize("text", ["1.0*exp(-1.0*x) + 0.1", "1.0*x + 1.0", "exp(1.0*x)"])
+def test_a_batch_of_starts_is_as_good_as_the_best_of_them_alone(text):
+    y = noisy(2.0 * np.exp(-0.6 * X) + 0.3)
+    program = compile_expression(parse(text))
+    starts = draw_starts(program.constants, 6, seed=3)
+    together = levenberg_marquardt(program, {"x": X}, y, starts)
+    alone = min(levenberg_marquardt(program, {"x": X}, y, start[None]).cost for start in starts)
+    assert together.cost == pytest.approx(alone, rel=1e-6)
+
+
+def test_more_rows_than_a_batch_holds_are_sampled_and_then_all_used():
+    x = np.linspace(0, 3, 5000)
+    data = table(noisy(1.7 * np.cos(2.2 * x)), x)
+    found = fit(parse("1.0*cos(1.0*x)"), data, settings=FitSettings(starts=32, batch=3200))
+    whole = fit(found.expression, data)
+    np.testing.assert_allclose(found.expression.constants, whole.expression.constants, rtol=1e-6)
+    np.testing.assert_allclose(np.abs(found.expression.constants), [1.7, 2.2], rtol=1e-2)
+
+
+def test_the_same_seed_gives_the_same_constants():
+    data = table(noisy(np.sin(3 * X)))
+    runs = [fit(parse("1.0*sin(1.0*x)"), data, settings=FitSettings(starts=8, seed=5)) for _ in range(2)]
+    assert runs[0].expression == runs[1].expression
+
+
+@pytest.mark.parametrize("starts", [1, 4])
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("1.0*x + 2.0*x", FitStatus.RANK_DEFICIENT),
+        ("exp(1.0 + 1.0*x + 1.0)", FitStatus.RANK_DEFICIENT),
+        ("1.0*log(-1.0 - x)", FitStatus.NOT_FINITE),
+        ("1.0*exp(exp(exp(x + 3)))", FitStatus.NOT_FINITE),
+        ("2*x", FitStatus.CONVERGED),
+        ("log(-x)", FitStatus.NOT_FINITE),
+    ],
+)
+@pytest.mark.parametrize("method", ["lm", "bfgs"])
+def test_trouble_is_a_result_not_a_warning(text, status, starts, method):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = fit(parse(text), table(X**2), settings=FitSettings(starts=starts, method=method))
+    if starts == 1 and method == "lm":
+        assert found.status is status
+    assert math.isfinite(found.mse) == (found.status is not FitStatus.NOT_FINITE)
+    assert all(map(math.isfinite, found.expression.constants))
+
+
+def test_infinite_slopes_do_not_spoil_the_fit():
+    x = np.linspace(0, 4, 50)  # sqrt and 0**c have no slope at 0
+    found = fit(parse("1.0*sqrt(x) + 1.0*x**1.5"), table(2 * np.sqrt(x) + 0.5 * x**2.2, x))
+    np.testing.assert_allclose(found.expression.constants, [2.0, 0.5, 2.2], rtol=1e-8)
+
+
+def test_fewer_rows_than_constants():
+    found = fit(parse("1.0*x**2 + 1.0*x + 1.0"), table([1.0, 2.0], [0.0, 1.0]))
+    assert found.status is FitStatus.RANK_DEFICIENT
+    assert found.mse == pytest.approx(0.0, abs=1e-20)
+
+
+def test_columns_of_very_different_size():
+    x = np.linspace(1, 2, 40)
+    data = table(1e-9 * x**9 + 1e9 * x, x)
+    np.testing.assert_allclose(fit(parse("1.0*x**9 + 1.0*x"), data).expression.constants[1], 1e9)
+    data = table(3e-12 * x, x)
+    np.testing.assert_allclose(fit(parse("1.0*x"), data).expression.constants, [3e-12])
+
+
+@pytest.mark.parametrize("method", ["lm", "bfgs"])
+def test_the_time_limit_holds_and_returns_the_best_so_far(method):
+    x = np.linspace(0, 4, 200_000)
+    data = table(noisy(np.sin(3.3 * x) * np.exp(-0.2 * x)), x)
+    settings = FitSettings(method=method, time_limit=0.05, max_iterations=10_000)
+    began = time.perf_counter()
+    found = fit(parse("1.0*sin(0.3*x)*exp(1.0*x)"), data, settings=settings)
+    assert time.perf_counter() - began < 2.0
+    assert found.status is FitStatus.TIME_LIMIT
+    assert math.isfinite(found.mse)
+
+
+def test_the_limit_of_iterations_is_said():
+    data = table(2.0 * np.exp(-0.6 * X))
+    found = fit(parse("1.0*exp(0.5*x)"), data, settings=FitSettings(max_iterations=1))
+    assert found.status is FitStatus.MAX_ITERATIONS
+    assert found.iterations == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "adam"}, "method must be one of lm, bfgs, got 'adam'"),
+        ({"starts": 0}, "starts must be a whole number >= 1, got 0"),
+        ({"max_iterations": 2.5}, "max_iterations must be a whole number >= 1, got 2.5"),
+        ({"time_limit": 0}, "time_limit must be a number of seconds > 0, got 0"),
+        ({"seed": -1}, "seed must be"),
+    ],
+)
+def test_bad_settings_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        FitSettings(**options)
+
+
+@pytest.mark.parametrize(
+    ("text", "parameters", "message"),
+    [
+        ("a*x", [], "needs 'a', which is no column of the data"),
+        ("a*x", ["a", "b"], "parameter 'b' does not appear"),
+        ("a*x", ["a", "x"], "'x' is a column of the data"),
+    ],
+)
+def test_bad_forms_are_named(text, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        fit(parse(text), table(X**2), parameters=parameters)
+
+
+def test_a_constant_target():
+    with pytest.warns(UserWarning, match="target"):
+        data = table(np.full_like(X, 2.0))
+    assert fit(parse("1.0*x + 1.0"), data).r2 in (1.0, -math.inf)
+
+
+@pytest.mark.parametrize("problem", load(), ids=lambda p: p.name)
+def test_the_papers_formulas_from_constants_a_twentieth_off(problem):
+    formula = free_weights(problem.formula)
+    data = sample(formula, 128, seed=1)
+    rng = np.random.default_rng(2)
+    start = formula.with_constants([c * (1 + 0.05 * rng.uniform(-1, 1)) for c in formula.constants])
+    found = fit(start, data, settings=FitSettings(starts=32))
+    if problem.name in FAST_OSCILLATIONS:
+        pytest.skip("a frequency this high needs a scan of frequencies, not a better start")
+    np.testing.assert_allclose(found.r2, 1.0, atol=1e-10)
+
+
+FAST_OSCILLATIONS = ("korns-05", "aifeynman3-20")

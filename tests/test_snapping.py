@@ -1,0 +1,162 @@
+import numpy as np
+import pytest
+from benchmarks.problems import load, one_weight_per_edge
+
+from prunesymnet.coefficients import FitSettings, SnapSettings, snap
+from prunesymnet.data import load_example, make_dataset
+from prunesymnet.expression import canonical, compile_expression, evaluate, fingerprint, parse, skeleton
+
+RNG = np.random.default_rng(0)
+
+# The 17 terms that the paper's pruning found (its equation orgExpress); four of them are the truth.
+SEVENTEEN = (
+    "c3*x1**4 + d3*x1**3*x2 + c7*x1**3 + c13*x1**2*x2**2 + c17*x1**2*x2 + c4*x1**2 + c15*x1*x2**3 + c12*x1*x2**2"
+    " + c16*x1*x2 + c2*x1 + c6*x2**4 + c10*x2**3 + c5*x2**2 + c9*x2 + c11*log(x2)**2 + c8*log(x2) + c1"
+)
+
+
+def seventeen():
+    formula = parse(SEVENTEEN)
+    weights = [name for name in formula.variables if name not in ("x1", "x2")]
+    assert len(weights) == 17
+    return formula.substitute({name: float(RNG.normal()) for name in weights})
+
+
+def points(rows=128, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.column_stack([rng.uniform(-5, 5, rows), rng.uniform(0.05, 5, rows)])
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("noise", [0.0, 1e-6, 0.01])
+def test_the_papers_worked_example(noise, seed):
+    X = points(seed=seed)
+    x1, x2 = X.T
+    y = x1**3 / 5 - x1 + x2**3 / 2 - x2 + noise * np.random.default_rng(seed).standard_normal(len(X))
+    found = snap(seventeen(), make_dataset(X, y))
+    assert found.expression == parse("x1**3/5 + x2**3/2 - x1 - x2")
+
+
+@pytest.mark.parametrize("method", ["lm", "bfgs"])
+def test_with_the_papers_own_optimiser(method):
+    x = np.linspace(-5, 5, 60)
+    settings = SnapSettings(fit=FitSettings(method=method))
+    data = make_dataset(x, x**2 - 2 * x + 5 * np.sin(x), names=["x"])
+    found = snap(parse("1.1*x**2 + 0.3*x + 0.8*sin(1.1*x) + 0.3"), data, settings=settings)
+    assert found.expression == parse("x**2 - 2*x + 5*sin(x)")
+
+
+ROUNDED = [
+    ("3*x**2/2 + pi*x - 1.2345", "1.0*x**2 + 1.0*x + 1.0"),
+    ("exp(-x**2/2)/(sqrt(2)*sqrt(pi))", "1.0*exp(-1.0*x**2)"),
+    ("2*sin(3*x/2) + x/3", "1.0*sin(1.4*x) + 1.0*x"),
+    ("5*x/(x**2 + 3)", "1.0*x/(1.0*x**2 + 1.0)"),
+    ("3.39*x**3 + 2.12*x**2 + 1.78*x", "1.0*x**3 + 1.0*x**2 + 1.0*x + 1.0"),
+    ("x**(3/2)", "1.0*abs(x)**1.0"),
+    ("213.8094*exp(-0.5472*x)", "1.0*exp(0.5*x)"),
+    ("7", "1.0*x + 1.0"),
+]
+
+
+@pytest.mark.parametrize(("truth", "form"), ROUNDED)
+def test_exact_data_give_back_the_constants_as_they_were(truth, form):
+    x = np.linspace(0.2, 3, 80)
+    y = evaluate(parse(truth), {"x": x}).values
+    if truth == "7":
+        with pytest.warns(UserWarning, match="target"):
+            data = make_dataset(x, y, names=["x"])
+    else:
+        data = make_dataset(x, y, names=["x"])
+    found = snap(parse(form), data).expression
+    expected = truth.replace("x**(3/2)", "abs(x)**(3/2)")
+    assert fingerprint(found) == fingerprint(parse(expected)), str(found)
+    assert skeleton(found) == skeleton(parse(expected)), str(found)
+
+
+def test_a_number_is_not_rounded_further_than_the_data_allow():
+    x = RNG.uniform(0, 1, 200)
+    data = make_dataset(x, 454.16 * x + 40 * RNG.standard_normal(200), names=["x"])
+    assert len(snap(parse("1.0*x"), data).expression.constants) == 1  # 454 says no less than 454.16
+    data = make_dataset(x, 2.1 * x + 0.01 * RNG.standard_normal(200), names=["x"])
+    assert len(snap(parse("1.0*x"), data).expression.constants) == 1  # 2 is ten standard errors away
+
+
+def test_a_number_is_rounded_where_the_data_do_not_object():
+    x = RNG.uniform(0, 1, 200)
+    data = make_dataset(x, 2.0 * x + 0.05 * RNG.standard_normal(200), names=["x"])
+    assert snap(parse("1.0*x + 1.0"), data).expression == parse("2*x")
+
+
+def test_noise_is_not_taken_for_pi():
+    hits = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        x = rng.uniform(0, 1, 100)
+        data = make_dataset(x, rng.uniform(0.3, 9) * x + 0.05 * rng.standard_normal(100), names=["x"])
+        text = str(snap(parse("1.0*x"), data).expression)
+        hits += "pi" in text or "sqrt" in text or "exp" in text
+    assert hits <= 2
+
+
+def test_the_error_does_not_grow_beyond_what_rounding_may_cost():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        x = rng.uniform(-2, 2, 100)
+        data = make_dataset(
+            x, rng.normal() * x**2 + rng.normal() * x + 0.2 * rng.standard_normal(100), names=["x"]
+        )
+        formula = parse("1.0*x**3 + 1.0*x**2 + 1.0*x + 1.0")
+        free = snap(formula, data, settings=SnapSettings(tolerance=1e-9))
+        rounded = snap(formula, data)
+        assert rounded.mse <= free.mse * (1 + 4 * 4 / 96 + 1e-9)
+
+
+def test_errors_that_are_of_no_interest():
+    planets = load_example("planets")
+    form = parse("1.0*semi_major_axis**1.0")
+    assert len(snap(form, planets).expression.constants) == 1  # at this precision the exponent is not 3/2
+    for data in (planets, make_dataset(planets.X, planets.y, names=planets.names, weights=1 / planets.y**2)):
+        law = snap(form, data, settings=SnapSettings(noise=0.001))
+        assert law.expression == parse("semi_major_axis**(3/2)")
+
+
+def test_the_laws_in_the_shipped_tables():
+    boyle = snap(parse("1.0*volume**(-1.0)"), load_example("boyle")).expression
+    assert skeleton(boyle) in (skeleton(parse("1407/volume")), skeleton(parse("1.0/volume")))
+    balmer = snap(parse("1.0*n**2/(n**2 + 1.0)"), load_example("balmer")).expression
+    assert skeleton(balmer) == skeleton(parse("1.0*n**2/(n**2 - 4)"))
+    hubble = snap(parse("1.0*distance + 1.0"), load_example("hubble")).expression
+    assert skeleton(hubble) == skeleton(parse("1.0*distance"))
+
+
+def test_a_formula_that_can_not_be_fitted_comes_back():
+    data = make_dataset(np.linspace(1, 2, 10), np.linspace(1, 2, 10) ** 2, names=["x"])
+    assert not np.isfinite(snap(parse("1.0*log(-x)"), data).mse)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"), [({"tolerance": 0}, "tolerance"), ({"largest": 0}, "largest"), ({"noise": 1}, "noise")]
+)
+def test_bad_settings_are_named(options, message):
+    with pytest.raises(ValueError, match=f"{message} must be"):
+        SnapSettings(**options)
+
+
+def linear_once_merged(formula):
+    program = compile_expression(canonical(one_weight_per_edge(formula, np.random.default_rng(0))))
+    return len(program.linear) == len(program.constants)
+
+
+LINEAR = [problem for problem in load() if linear_once_merged(problem.formula)]
+
+
+def test_half_of_the_papers_formulas_are_linear_once_their_weights_are_merged():
+    assert len(LINEAR) >= 40
+
+
+@pytest.mark.parametrize("problem", LINEAR, ids=lambda p: p.name)
+def test_one_weight_per_edge_comes_out_as_it_was_written(problem):
+    weighted = one_weight_per_edge(problem.formula, np.random.default_rng(0))
+    found = snap(weighted, problem.sample(128, seed=0)).expression
+    assert fingerprint(found) == fingerprint(problem.formula), str(found)
+    assert found.complexity <= canonical(problem.formula).complexity + 2
