@@ -31,6 +31,7 @@ check: setup ## formatting, lint and types
 	@$(PY) -m ruff format --check .
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
+	@$(PY) -m benchmarks.readme --check
 
 format: setup ## put the code into shape
 	@$(PY) -m ruff format .
@@ -38,6 +39,7 @@ format: setup ## put the code into shape
 
 bench: setup ## measure what the README reports; writes benchmarks/results/
 	@$(PY) -m benchmarks.core
+	@$(PY) -m benchmarks.readme
 
 clean: ## remove what make made
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*

@@ -27,6 +27,7 @@ Array = NDArray[np.float64]
 LEAST_GAIN, LEAST_MOVE = 1e-12, 1e-7
 FIRST_DAMPING, DAMPING_DOWN, DAMPING_UP, LEAST_DAMPING, MOST_DAMPING = 1e-3, 0.03, 5.0, 1e-14, 1e10
 POOR = 1e-3  # of the variation left unexplained
+CLEARLY = 1e-8  # a column of which this part (squared) is left beside the others is certainly independent
 RANK_TOLERANCE = 1e-10  # of the singular values of the jacobian with its columns scaled to one length
 
 
@@ -91,8 +92,6 @@ class _Problem:
     def __init__(self, bound: Bound, y: Array, root: Array | None, linear: int) -> None:
         self.bound, self.root, self.linear = bound, root, linear
         self.y = y if root is None else y * root
-        # Below this the residual is the rounding of the evaluation itself.
-        self.floor = (1e-13) ** 2 * float(self.y @ self.y)
 
     def sweep(self, theta: Array) -> tuple[Array, Array]:
         """Residuals [..., n] and jacobian [..., P, n]."""
@@ -100,6 +99,10 @@ class _Problem:
         if self.root is not None:
             values, jacobian = values * self.root, jacobian * self.root
         return self.y - values, jacobian
+
+    def floor(self) -> float:
+        """A cost below which the residual is all but the rounding of the evaluation itself."""
+        return 1e-26 * float(self.y @ self.y)
 
     def variation(self) -> float:
         """The weighted sum of squares around the mean."""
@@ -133,13 +136,16 @@ def _linear(problem: _Problem, start: Array) -> _Result:
     residual, jacobian = problem.sweep(start)
     gram = jacobian @ jacobian.T
     factor, change, failed = lapack.dposv(gram, jacobian @ residual)
-    if not failed and _told_apart(factor, gram):
+    apart = 0.0 if failed else _told_apart(factor, gram)
+    if apart > CLEARLY:
         rest = residual - change @ jacobian
-        again, _ = lapack.dpotrs(factor, jacobian @ rest)
-        rest -= again @ jacobian
+        if apart < 1e-3:  # the second solve gives back the digits that the first lost
+            again, _ = lapack.dpotrs(factor, jacobian @ rest)
+            change += again
+            rest -= again @ jacobian
         cost = float(rest @ rest)
         if math.isfinite(cost):
-            return change + again, cost, FitStatus.CONVERGED, 0
+            return change, cost, FitStatus.CONVERGED, 0
     # Constants that can hardly be told apart, an infinite slope, or a value that is not finite.
     theta, cost = start, math.inf
     for _ in range(3):
@@ -161,10 +167,11 @@ def _one(problem: _Problem, starts: Array, max_iterations: int, deadline: float)
         # The linear constants were far off, and the other columns depend on them.
         state = _evaluate(problem, theta) or state
     gram, gradient, cost = state
+    floor = problem.floor()
     scale = [0.0] * len(free)
     damping = FIRST_DAMPING
     iteration = 0
-    while cost > problem.floor:
+    while cost > floor:
         if iteration == max_iterations:
             return theta, cost, FitStatus.MAX_ITERATIONS, iteration
         if time.monotonic() > deadline:
@@ -193,21 +200,25 @@ def _one(problem: _Problem, starts: Array, max_iterations: int, deadline: float)
             if small or damping > MOST_DAMPING:
                 break
     factor, failed = lapack.dpotrf(gram)
-    sure = not failed and _told_apart(factor, gram)
+    sure = not failed and _told_apart(factor, gram) > CLEARLY
     return theta, cost, FitStatus.CONVERGED if sure else problem.converged(theta), iteration
 
 
-def _told_apart(factor: Array, gram: Array) -> bool:
-    """Whether, by the Cholesky factor, something is left of each column of the jacobian when those before
-    it are projected out. Where not, `converged` looks closer."""
+def _told_apart(factor: Array, gram: Array) -> float:
+    """By the Cholesky factor, the least part of a column of the jacobian that is left when those before it
+    are projected out (squared). Where that is little, `converged` looks closer."""
     left, whole = factor.diagonal().tolist(), gram.diagonal().tolist()
-    return all(rest * rest > 1e-8 * length for rest, length in zip(left, whole, strict=True))
+    return min([rest * rest / length for rest, length in zip(left, whole, strict=True)])
 
 
-def _evaluate(problem: _Problem, theta: Array) -> tuple[Array, Array, float] | None:
+def _evaluate(
+    problem: _Problem, theta: Array, *, jacobian_is_clean: bool = False
+) -> tuple[Array, Array, float] | None:
     """Gram matrix, gradient and cost at `theta`, whose linear constants are moved to their best values in
     place; None where the formula is not finite."""
     residual, jacobian = problem.sweep(theta)
+    if jacobian_is_clean:
+        jacobian = _finite(jacobian)
     gram = jacobian @ jacobian.T
     linear = problem.linear
     if linear:
@@ -216,22 +227,15 @@ def _evaluate(problem: _Problem, theta: Array) -> tuple[Array, Array, float] | N
         rest = residual - change @ phi
     else:
         change, rest = None, residual
+    gradient = jacobian @ rest
     cost = float(rest @ rest)
-    if not (math.isfinite(cost) and math.isfinite(gram.trace())):
-        if not np.isfinite(residual).all():
+    if not (math.isfinite(cost) and math.isfinite(gradient @ gradient)):
+        if jacobian_is_clean or not np.isfinite(residual).all():
             return None
-        clean = _finite(jacobian)
-        gram, jacobian = clean @ clean.T, clean
-        if linear:
-            phi = jacobian[:linear]
-            change = _solve_one(gram[:linear, :linear], phi @ residual)
-            rest = residual - change @ phi
-        cost = float(rest @ rest)
-        if not math.isfinite(cost):
-            return None
+        return _evaluate(problem, theta, jacobian_is_clean=True)
     if change is not None:
         theta[:linear] += change
-    return gram, jacobian @ rest, cost
+    return gram, gradient, cost
 
 
 def _solve_one(gram: Array, right: Array) -> Array:
@@ -274,8 +278,9 @@ def _many(problem: _Problem, starts: Array, max_iterations: int, deadline: float
     damping, scale = np.full(len(theta), FIRST_DAMPING), np.zeros((len(theta), count - linear))
     diagonal = np.arange(linear, count)
     done = ~np.isfinite(cost)
+    floor = problem.floor()
     for iteration in range(max_iterations + 1):
-        done |= cost <= problem.floor
+        done |= cost <= floor
         if done.any():
             record(theta[done], cost[done], FitStatus.CONVERGED, iteration)
             going = ~done
