@@ -20,9 +20,9 @@ from scipy.optimize import least_squares
 from benchmarks import record
 from benchmarks.problems import Problem, free_weights, load, one_weight_per_edge, sample
 from prunesymnet.coefficients.least_squares import levenberg_marquardt
+from prunesymnet.export.sympy import to_sympy
 from prunesymnet.expression import Constant, Expression, Variable, canonical, compile_expression, evaluate, fold
 from prunesymnet.expression.tree import is_free
-from prunesymnet.export.sympy import to_sympy
 
 CONSTANTS, ROWS, PERTURBATION, SEEDS = 5, 128, 0.1, 3
 

@@ -22,7 +22,5 @@ if __name__ == "__main__":
     before = README.read_text()
     after = filled(before)
     if "--check" in sys.argv:
-        sys.exit(
-            "README.md does not show the results files: run python -m benchmarks.readme" if before != after else 0
-        )
+        sys.exit("README.md does not show the results files: run python -m benchmarks.readme" if before != after else 0)
     README.write_text(after)

@@ -21,9 +21,7 @@ def comparable(expression: Expression, columns=COLUMNS):
     moved = evaluate(expression, {name: column * (1 + 1e-9) for name, column in columns.items()}).values
     program = compile_expression(expression)
     with np.errstate(all="ignore"):
-        sizes = [
-            np.broadcast_to(np.abs(s), values.shape) for s in program.bind(columns).forward(program.constants)
-        ]
+        sizes = [np.broadcast_to(np.abs(s), values.shape) for s in program.bind(columns).forward(program.constants)]
         largest = np.max(sizes, axis=0)
         slack = 2 * np.abs(moved - values) + 1e-8 * np.abs(values)
         usable = finite & np.isfinite(moved) & (largest < 1e6) & (np.abs(values) > 1e-9)

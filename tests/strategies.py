@@ -36,9 +36,7 @@ def expressions(operators=None, max_leaves=8, leaves=leaf, extra=()):
         if unary:
             kinds.append(st.builds(lambda op, a: Apply(op, (a,)), st.sampled_from(unary), children))
         if binary:
-            kinds.append(
-                st.builds(lambda op, a, b: Apply(op, (a, b)), st.sampled_from(binary), children, children)
-            )
+            kinds.append(st.builds(lambda op, a, b: Apply(op, (a, b)), st.sampled_from(binary), children, children))
         return st.one_of(*kinds)
 
     return st.recursive(leaves, extend, max_leaves=max_leaves)

@@ -12,14 +12,15 @@ import prunesymnet
 
 SOURCE = Path(prunesymnet.__file__).parent
 ORDER = (
-    "errors", "operators", "data", "expression", "network", "training", "pruning", "coefficients", "selection",
-    "search", "estimator", "export", "report", "cli", "studio",
+    "errors", "operators", "data", "expression", "activation", "network", "training", "pruning", "coefficients",
+    "selection", "search", "estimator", "export", "report", "cli", "studio",
 )  # fmt: skip
 # Within a package, too: each module builds on those before it.
 INSIDE = {
     "operators": ("table", "custom"),
     "data": ("messages", "checks", "dataset", "files"),
     "expression": ("tree", "printing", "parsing", "program", "canonical", "fingerprint"),
+    "pruning": ("subnetwork", "beam", "random"),
     "coefficients": ("least_squares", "fit", "uncertainty", "closed_forms", "snapping"),
 }
 
@@ -74,7 +75,7 @@ def test_nothing_that_could_run_a_text():
 
 
 def test_the_core_imports_neither_torch_nor_sympy():
-    code = "import sys, prunesymnet.coefficients; print('torch' in sys.modules, 'sympy' in sys.modules)"
+    code = "import sys, prunesymnet; print('torch' in sys.modules, 'sympy' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.split() == ["False", "False"]
 

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 from hypothesis import example, given
-from samples import COLUMNS, comparable, differ
-from strategies import expressions
 
 from prunesymnet.expression import Variable, canonical, evaluate, parse, skeleton
+from samples import COLUMNS, comparable, differ
+from strategies import expressions
 
 # What stands on the left comes out as what stands on the right.
 REDUCES = [
@@ -16,7 +16,8 @@ REDUCES = [
     ("log(exp(x))", "x"), ("exp(2*log(x))", "x**2"), ("log(1/x)", "-log(x)"), ("sin(-x)", "-sin(x)"),
     ("cos(-x)", "cos(x)"), ("cos(y - x)", "cos(x - y)"), ("tanh(-x)", "-tanh(x)"), ("abs(-2*x)", "2*abs(x)"),
     ("abs(x**2)", "x**2"), ("abs(abs(x))", "abs(x)"), ("sqrt(x)**2", "x"), ("sqrt(x**2)", "abs(x)"),
-    ("(x**3)**(1/3)", "x"), ("sqrt(4)", "2"), ("sqrt(1/4)", "1/2"), ("sqrt(2)*sqrt(2)", "2"), ("sqrt(3/4)", "sqrt(3)/2"), ("(x*sqrt(-x))**2", "-x**3"),
+    ("(x**3)**(1/3)", "x"), ("sqrt(4)", "2"), ("sqrt(1/4)", "1/2"), ("sqrt(2)*sqrt(2)", "2"),
+    ("sqrt(3/4)", "sqrt(3)/2"), ("(x*sqrt(-x))**2", "-x**3"),
     ("sin(0) + cos(0) + exp(0) + log(1)", "2"), ("(x + y)**2/(x + y)", "x + y"),
     ("(x + y)*2.0*z*3.0", "6.0*z*(x + y)"), ("2.0*x*3.0*y", "6.0*x*y"), ("0.5*pi*x", "1.5707963267948966*x"),
     ("1.5 + pi - pi + 0.5", "2.0"), ("213.8*(1 - exp(-0.5*x))", "213.8*(1 - exp(-0.5*x))"),
@@ -84,9 +85,7 @@ def test_merges_what_the_data_could_not_tell_apart():
     assert skeleton(parse(text)) == skeleton(parse("1.0*x + 1.0*sin(1.0*x)"))
 
 
-@pytest.mark.parametrize(
-    "text", ["1e200*x*1e200", "1e-200*x*1e-200", "exp(1000.0)*x", "(1e300*x)**3", "x + 2**5000"]
-)
+@pytest.mark.parametrize("text", ["1e200*x*1e200", "1e-200*x*1e-200", "exp(1000.0)*x", "(1e300*x)**3", "x + 2**5000"])
 def test_constants_out_of_range_leave_the_formula_alone(text):
     formula = parse(text)
     x = {"x": np.array([0.5, 2.0])}

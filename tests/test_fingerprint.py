@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from samples import comparable
-from strategies import expressions
 
 from prunesymnet.expression import Apply, Constant, Expression, apply, fingerprint, fold, parse
 from prunesymnet.expression.fingerprint import _probe, hash_values
+from samples import comparable
+from strategies import expressions
 
 SAME = [
     ("x*(x + 1)", "x**2 + x"), ("(x + y)**2", "x**2 + 2*x*y + y**2"), ("sin(x)/cos(x)*cos(x)", "sin(x)"),
@@ -57,9 +57,7 @@ def rewritten(expression: Expression, draw) -> Expression:
     return fold(expression, leaf, combine)
 
 
-@given(
-    expressions(["+", "-", "*", "/", "sin", "cos", "exp", "log", "square", "neg", "abs"], max_leaves=7), st.data()
-)
+@given(expressions(["+", "-", "*", "/", "sin", "cos", "exp", "log", "square", "neg", "abs"], max_leaves=7), st.data())
 def test_equal_for_equivalents(expression, data):
     other = rewritten(expression, data.draw)
     probe = {name: _probe(name) for name in ("x", "y", "z")}

@@ -6,9 +6,9 @@ import warnings
 
 import numpy as np
 import pytest
-from benchmarks.problems import free_weights, load, sample
 from scipy.optimize import curve_fit
 
+from benchmarks.problems import free_weights, load, sample
 from prunesymnet.coefficients import FitSettings, FitStatus, fit
 from prunesymnet.coefficients.fit import draw_starts
 from prunesymnet.coefficients.least_squares import levenberg_marquardt

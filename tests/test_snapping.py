@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from benchmarks.problems import load, one_weight_per_edge
 
+from benchmarks.problems import load, one_weight_per_edge
 from prunesymnet.coefficients import FitSettings, SnapSettings, snap
 from prunesymnet.data import load_example, make_dataset
 from prunesymnet.expression import canonical, compile_expression, evaluate, fingerprint, parse, skeleton
@@ -102,9 +102,7 @@ def test_the_error_does_not_grow_beyond_what_rounding_may_cost():
     for seed in range(20):
         rng = np.random.default_rng(seed)
         x = rng.uniform(-2, 2, 100)
-        data = make_dataset(
-            x, rng.normal() * x**2 + rng.normal() * x + 0.2 * rng.standard_normal(100), names=["x"]
-        )
+        data = make_dataset(x, rng.normal() * x**2 + rng.normal() * x + 0.2 * rng.standard_normal(100), names=["x"])
         formula = parse("1.0*x**3 + 1.0*x**2 + 1.0*x + 1.0")
         free = snap(formula, data, settings=SnapSettings(tolerance=1e-9))
         rounded = snap(formula, data)

@@ -40,6 +40,9 @@ class ParseError(PruneSymNetError, ValueError):
         shown = text[start : column + 20].replace("\n", " ").replace("\t", " ")
         super().__init__(f"{problem}, at column {column + 1}:\n  {shown}\n  {' ' * (column - start)}^")
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return ParseError, (self.problem, self.text, self.column)  # as made, so that workers can pass it on
+
 
 class DataWarning(UserWarning):
     """Something in the data that the owner should know, but that stops nothing."""

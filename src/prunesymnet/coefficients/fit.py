@@ -151,9 +151,7 @@ def _cost(program: Program, columns: Any, y: Array, root: Array | None) -> float
         return float(residual @ residual)
 
 
-def _lm(
-    program: Program, columns: Any, y: Array, root: Array | None, starts: Array, settings: FitSettings
-) -> Solution:
+def _lm(program: Program, columns: Any, y: Array, root: Array | None, starts: Array, settings: FitSettings) -> Solution:
     limits: dict[str, Any] = {"max_iterations": settings.max_iterations, "time_limit": settings.time_limit}
     rows = max(settings.batch // len(starts), 10 * starts.shape[1], 100)
     if len(starts) > 1 and len(y) > rows:

@@ -139,7 +139,7 @@ def _linear(problem: _Problem, start: Array) -> _Result:
     apart = 0.0 if failed else _told_apart(factor, gram)
     if apart > CLEARLY:
         rest = residual - change @ jacobian
-        if apart < 1e-3:  # the second solve gives back the digits that the first lost
+        if apart < 0.1:  # the second solve gives back the digits that the first lost
             again, _ = lapack.dpotrs(factor, jacobian @ rest)
             change += again
             rest -= again @ jacobian
@@ -208,12 +208,10 @@ def _told_apart(factor: Array, gram: Array) -> float:
     """By the Cholesky factor, the least part of a column of the jacobian that is left when those before it
     are projected out (squared). Where that is little, `converged` looks closer."""
     left, whole = factor.diagonal().tolist(), gram.diagonal().tolist()
-    return min([rest * rest / length for rest, length in zip(left, whole, strict=True)])
+    return float(min([rest * rest / length for rest, length in zip(left, whole, strict=True)]))
 
 
-def _evaluate(
-    problem: _Problem, theta: Array, *, jacobian_is_clean: bool = False
-) -> tuple[Array, Array, float] | None:
+def _evaluate(problem: _Problem, theta: Array, *, jacobian_is_clean: bool = False) -> tuple[Array, Array, float] | None:
     """Gram matrix, gradient and cost at `theta`, whose linear constants are moved to their best values in
     place; None where the formula is not finite."""
     residual, jacobian = problem.sweep(theta)

@@ -134,9 +134,7 @@ def _parse(text: str) -> pd.DataFrame:
                 **_EXACT,
             )
     except pd.errors.ParserWarning:
-        raise DataError(
-            f"has more cells in a row than names in its first line, {len(header)}; add the names"
-        ) from None
+        raise DataError(f"has more cells in a row than names in its first line, {len(header)}; add the names") from None
     except (csv.Error, pd.errors.ParserError) as problem:
         raise DataError(f"is not a table ({str(problem).strip()}); correct that line") from None
     return frame.set_axis(header, axis="columns")

@@ -15,6 +15,7 @@ Two stacks instead of recursion: a text of any nesting is read in time linear in
 """
 
 import difflib
+import keyword
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
@@ -134,9 +135,7 @@ class _Parser:
                 self.infix("**" if token.text == "^" else token.text, token.column)
                 want_operand = True
             else:
-                raise self.fail(
-                    f"expected an operator before {token.text!r} (a product needs its *)", token.column
-                )
+                raise self.fail(f"expected an operator before {token.text!r} (a product needs its *)", token.column)
         self.reduce(0, False)
         if self.pending:
             raise self.fail("this parenthesis is never closed", self.pending[-1].column)
@@ -164,9 +163,7 @@ class _Parser:
             self.pending.append(_Pending("negative", token.column))
             return 1, True
         if token.kind == "end":
-            raise self.fail(
-                "the formula ends where an operand is due" if i else "the formula is empty", token.column
-            )
+            raise self.fail("the formula ends where an operand is due" if i else "the formula is empty", token.column)
         raise self.fail(f"expected an operand before {token.text!r}", token.column)
 
     def number(self, token: _Token, sign: int) -> int | float:
@@ -196,6 +193,8 @@ class _Parser:
         elif self.variables is not None and token.text not in self.variables:
             names = ", ".join(self.variables)
             raise self.fail(f"unknown variable {token.text!r}; the variables are {names}", token.column)
+        elif keyword.iskeyword(token.text):
+            raise self.fail(f"{token.text!r} is a word of Python's own; a variable needs another name", token.column)
         else:
             self.operands.append(Variable(token.text))
         return 1, False

@@ -301,7 +301,8 @@ def evaluate(expression: Expression, columns: Columns, constants: Array | None =
     missing = [name for name in expression.variables if name not in columns]
     if missing:
         raise KeyError(f"the formula needs the column {missing[0]!r}; the table has {', '.join(columns)}")
-    values = compile_expression(expression).values(columns, constants)
+    table = {name: np.asarray(column, dtype=np.float64) for name, column in columns.items()}
+    values = compile_expression(expression).values(table, constants)
     return Values(values, np.isfinite(values))
 
 
@@ -324,11 +325,7 @@ def evaluate_torch(
 
     def combine(operator: Operator, operands: tuple[Any, ...]) -> Any:
         out = operator.torch(torch, *operands)
-        return (
-            out
-            if isinstance(out, torch.Tensor)
-            else torch.as_tensor(out, dtype=anchor.dtype, device=anchor.device)
-        )
+        return out if isinstance(out, torch.Tensor) else torch.as_tensor(out, dtype=anchor.dtype, device=anchor.device)
 
     out = fold(expression, leaf, combine)
     lead = () if constants is None else tuple(constants.shape[:-1])

@@ -12,11 +12,12 @@ Expression('2*x**2 + 0.5')
 ((0.5,), ('x',), 6)
 """
 
+import keyword
 import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar, Union
 
-from prunesymnet.operators import OPERATORS, Operator
+from prunesymnet.operators import OPERATORS, Operator, select_operators
 
 T = TypeVar("T")
 Operand = Union["Expression", int, float]
@@ -185,8 +186,8 @@ class Variable(Expression):
     name: str
 
     def __init__(self, name: str) -> None:
-        if not (isinstance(name, str) and name.isidentifier()):
-            raise ValueError(f"a variable's name must be an identifier, got {name!r}")
+        if not (isinstance(name, str) and name.isidentifier()) or keyword.iskeyword(name):
+            raise ValueError(f"a variable's name must be an identifier and no keyword of Python, got {name!r}")
         if name in OPERATORS:
             raise ValueError(f"a variable's name must not be an operator's, got {name!r}")
         _set(self, "name", name)
@@ -229,7 +230,7 @@ def apply(operator: str | Operator, *operands: Operand) -> Expression:
     >>> apply("sin", Variable("x") + 1)
     Expression('sin(x + 1)')
     """
-    row = OPERATORS[operator] if isinstance(operator, str) else operator
+    row = operator if isinstance(operator, Operator) else select_operators([operator])[operator]
     return Apply(row, tuple(as_expression(operand) for operand in operands))
 
 
@@ -257,9 +258,7 @@ def postorder(expression: Expression) -> list[Expression]:
     return found
 
 
-def fold(
-    expression: Expression, leaf: Callable[[Expression], T], combine: Callable[[Operator, tuple[T, ...]], T]
-) -> T:
+def fold(expression: Expression, leaf: Callable[[Expression], T], combine: Callable[[Operator, tuple[T, ...]], T]) -> T:
     """What a tree comes to when every leaf has a value and every operator combines its operands' values.
 
     >>> fold(Variable("x") + 1, lambda leaf: 1, lambda operator, depths: 1 + max(depths))

@@ -167,8 +167,7 @@ def to_key(ordered: Iterable[tuple[Monomial, Number]], *, masked: bool = False) 
     """A text that is the same for equal sums; with the floats masked, for sums that differ in those only."""
     show: Any = _mask if masked else str
     return " + ".join(
-        show(c) + "".join(f" {a.order if masked else a.key}^{show(e)}" for a, e in monomial)
-        for monomial, c in ordered
+        show(c) + "".join(f" {a.order if masked else a.key}^{show(e)}" for a, e in monomial) for monomial, c in ordered
     )
 
 
