@@ -20,7 +20,7 @@ INSIDE = {
     "operators": ("table", "custom"),
     "data": ("messages", "checks", "dataset", "files"),
     "expression": ("tree", "printing", "parsing", "program", "canonical", "fingerprint"),
-    "pruning": ("subnetwork", "beam", "random"),
+    "pruning": ("subnetwork", "beam", "random", "reverse"),
     "coefficients": ("least_squares", "fit", "uncertainty", "closed_forms", "snapping"),
 }
 

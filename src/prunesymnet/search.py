@@ -1,0 +1,284 @@
+"""The whole loop: train, prune, fit the candidates' coefficients, keep the best, until nothing more can help.
+
+>>> from prunesymnet.data import make_dataset
+>>> import numpy as np
+>>> x = np.linspace(-3, 3, 60)
+>>> found = search(make_dataset(x, x**2 / 2 - x, names=["x"]), SearchSettings(seed=1))
+>>> print(found.best.expression, "|", found.status.value)
+x**2/2 - x | found a formula that is exact on held-out rows
+"""
+
+import enum
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from prunesymnet.coefficients import Fit, FitSettings, SnapSettings, fit, snap
+from prunesymnet.data import Dataset
+from prunesymnet.expression import Constant, Expression, Variable, apply, canonical, evaluate, fold, skeleton
+from prunesymnet.expression.tree import Apply, postorder
+from prunesymnet.network import Choice, Network
+from prunesymnet.operators import PAPER, Operator
+from prunesymnet.pruning import PRUNERS, PruningSettings, Trained, reverse
+from prunesymnet.training import Trainer, TrainingSettings
+
+Array = NDArray[np.float64]
+
+
+class SearchStatus(enum.Enum):
+    """How a search ended; the value is the message."""
+
+    EXACT = "found a formula that is exact on held-out rows"
+    MAX_EPOCHS = "stopped at the limit of epochs"
+    TIME_LIMIT = "stopped at the time limit"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """The paper's settings. `reverse`: try the formula of all edges that are not nearly zero, too, where these are
+    few; `holdout` rows judge, `fits_per_form` limits how often the same form with other
+    weights is fitted again, `exact` is the relative error on held-out rows that ends the search."""
+
+    operators: tuple[str | Operator, ...] = PAPER
+    layers: int = 6
+    max_epochs: int = 3000
+    prune_every: int = 20
+    pruner: str = "beam"
+    reverse: bool = True
+    holdout: float = 0.2
+    exact: float = 1e-10
+    fits_per_form: int = 3
+    time_limit: float = float("inf")
+    seed: int = 0
+    training: TrainingSettings = field(default_factory=TrainingSettings)
+    pruning: PruningSettings = field(default_factory=PruningSettings)
+    snapping: SnapSettings = field(default_factory=SnapSettings)
+
+    def __post_init__(self) -> None:
+        if self.pruner not in PRUNERS:
+            raise ValueError(f"pruner must be one of {', '.join(PRUNERS)}, got {self.pruner!r}")
+        for name in ("max_epochs", "prune_every", "layers", "fits_per_form"):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
+                raise ValueError(f"{name} must be a whole number >= 1, got {getattr(self, name)!r}")
+        if not self.time_limit > 0:
+            raise ValueError(f"time_limit must be a number of seconds > 0, got {self.time_limit!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A fitted candidate: how it did on the training rows and on those held out, and where it came from."""
+
+    fit: Fit
+    heldout_mse: float
+    epoch: int
+    choice: Choice | None = None
+    weights: Array | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What a search found: the best formula, fitted and rounded on all rows, and the way there."""
+
+    best: Fit
+    status: SearchStatus
+    epochs: int
+    seconds: float
+    candidate: Candidate
+    network: Network
+    losses: tuple[float, ...]
+    prunings: tuple[int, ...]
+    improvements: tuple[tuple[int, str, float], ...]  # (epoch, formula, held-out mse)
+
+
+PRESETS: dict[str, SearchSettings] = {
+    "paper": SearchSettings(),
+    "no-gradient": SearchSettings(training=TrainingSettings(gradient=False)),
+    "random-pruning": SearchSettings(pruner="random"),
+}
+"""The paper's method, and its two ablations: ModelNoGd and ModelRandPrune."""
+
+Watcher = Callable[[int, float, Candidate | None], None]
+
+
+def search(data: Dataset, settings: SearchSettings | None = None, *, watch: Watcher | None = None) -> SearchResult:
+    """The best formula for the data; `watch` is told epoch, loss and the best candidate so far at each pruning.
+
+    A time limit and Ctrl-C end the search with the best formula so far.
+    """
+    return _Search(data, settings or SearchSettings(), watch).run()
+
+
+class _Search:
+    def __init__(self, data: Dataset, settings: SearchSettings, watch: Watcher | None) -> None:
+        self.data, self.settings, self.watch = data, settings, watch
+        self.train, self.held = data.split(settings.holdout, settings.seed) if data.rows >= 10 else (data, data)
+        self.network = Network(data.names, settings.operators, settings.layers)
+        self.rng = np.random.default_rng(settings.seed)
+        self.tries: dict[str, int] = {}
+        self.scale = float(np.mean(self.held.y**2)) or 1.0
+        self.best = self.candidate_of(_linear(data), 0)
+        self.losses: list[float] = []
+        self.prunings: list[int] = []
+        self.improvements = [(0, str(self.best.fit.expression), self.best.heldout_mse)]
+
+    def run(self) -> SearchResult:
+        began = time.monotonic()
+        settings = self.settings
+        training = replace(settings.training, seed=settings.training.seed + settings.seed)
+        status = SearchStatus.MAX_EPOCHS
+        epoch = 0
+        try:
+            trainer = Trainer(self.network, self.train, training)
+            last: list[set[str]] = [set() for _ in range(training.restarts)]
+            while epoch < settings.max_epochs and not self.exact():
+                epoch += 1
+                error = trainer.step()
+                self.losses.append(float(error.min()))
+                if epoch % settings.prune_every == 0:
+                    self.prunings.append(epoch)
+                    for restart in range(training.restarts):
+                        forms = self.prune(trainer, restart, epoch)
+                        overlap = len(forms & last[restart]) / max(len(forms), 1)
+                        trainer.after_pruning(restart, overlap)
+                        last[restart] = forms
+                    if not training.gradient:
+                        trainer.reinitialise(torch.ones(training.restarts, dtype=torch.bool))
+                    if self.watch:
+                        self.watch(epoch, self.losses[-1], self.best)
+                if time.monotonic() - began > settings.time_limit:
+                    status = SearchStatus.TIME_LIMIT
+                    break
+        except KeyboardInterrupt:
+            status = SearchStatus.INTERRUPTED
+        if self.exact():
+            status = SearchStatus.EXACT
+        self.best = self.shrink(self.best)
+        final = snap(self.best.fit.expression, self.data, settings=settings.snapping)
+        if not final.mse <= 1e3 * max(self.best.heldout_mse, self.best.fit.mse, 1e-30 * self.scale):
+            final = self.best.fit
+        return SearchResult(
+            best=final,
+            status=status,
+            epochs=epoch,
+            seconds=time.monotonic() - began,
+            candidate=self.best,
+            network=self.network,
+            losses=tuple(self.losses),
+            prunings=tuple(self.prunings),
+            improvements=tuple(self.improvements),
+        )
+
+    def exact(self) -> bool:
+        return self.is_exact(self.best)
+
+    def is_exact(self, candidate: Candidate) -> bool:
+        return candidate.heldout_mse <= self.settings.exact**2 * self.scale
+
+    def prune(self, trainer: Trainer, restart: int, epoch: int) -> set[str]:
+        """Prune one network and try its candidates; the forms that came out."""
+        settings = self.settings
+        with torch.no_grad():
+            passed = self.network.forward(trainer.weights[restart : restart + 1], trainer.inputs)
+        weights = trainer.weights[restart].detach().cpu().numpy().astype(np.float64)
+        nodes = passed.nodes[0].cpu().numpy().astype(np.float64)
+        trained = Trained(self.network, weights, nodes, self.train.y)
+        forms = set()
+        for found in PRUNERS[settings.pruner](trained, settings.pruning, self.rng):
+            expression = self.network.expression(trainer.weights[restart].detach().cpu(), found.chosen)
+            forms.add(self.consider(expression, epoch, found.chosen, weights))
+        if settings.reverse:
+            several = reverse(trained)
+            if several is not None:
+                self.consider(several, epoch, None, weights)
+        return forms
+
+    def consider(self, expression: Expression, epoch: int, choice: Choice | None, weights: Array) -> str:
+        """Fit a candidate unless its form has been fitted often enough; its form."""
+        merged = canonical(without_needless_abs(canonical(expression), self.train))
+        form = skeleton(merged)
+        self.tries[form] = self.tries.get(form, 0) + 1
+        if self.tries[form] <= self.settings.fits_per_form:
+            candidate = self.candidate_of(merged, epoch, choice, weights)
+            if candidate.heldout_mse < 0.9 * self.best.heldout_mse:
+                self.best = self.shrink(candidate) if self.is_exact(candidate) else candidate
+                self.improvements.append((epoch, str(self.best.fit.expression), self.best.heldout_mse))
+        return form
+
+    def shrink(self, candidate: Candidate) -> Candidate:
+        """The simplest that is left when operators are taken out as long as the formula stays as good: 1000*sin(x/1000)
+        is no better than x."""
+        while True:
+            good_enough = max(1.01 * candidate.heldout_mse, self.settings.exact**2 * self.scale)
+            smaller = [self.candidate_of(v, candidate.epoch) for v in reductions(candidate.fit.expression)]
+            smaller = [c for c in smaller if c.heldout_mse <= good_enough]
+            if not smaller:
+                return candidate
+            simplest = min(smaller, key=lambda c: (c.fit.expression.complexity, c.heldout_mse))
+            candidate = replace(simplest, choice=candidate.choice, weights=candidate.weights)
+
+    def candidate_of(
+        self, expression: Expression, epoch: int, choice: Choice | None = None, weights: Array | None = None
+    ) -> Candidate:
+        limits = FitSettings(max_iterations=30, time_limit=0.5)
+        fitted = fit(expression, self.train, settings=limits)
+        values, finite = evaluate(fitted.expression, self.held.columns)
+        with np.errstate(over="ignore"):
+            error = float(np.mean((values - self.held.y) ** 2)) if finite.all() else float("inf")
+        return Candidate(fitted, error, epoch, choice, weights)
+
+
+def without_needless_abs(expression: Expression, data: Dataset) -> Expression:
+    """log|u|, as the network has it, is log(u) where u is positive on all rows, and log(-u) where it is negative."""
+
+    def combine(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
+        inner = operands[0] if operands else None
+        if operator.name == "log" and isinstance(inner, Apply) and inner.operator.name == "abs":
+            (operand,) = inner.operands
+            values = evaluate(operand, data.columns).values
+            if (values > 0).all():
+                return apply("log", operand)
+            if (values < 0).all():
+                return apply("log", apply("neg", operand))
+        return Apply(operator, operands)
+
+    return fold(expression, lambda leaf: leaf, combine)
+
+
+def reductions(expression: Expression) -> list[Expression]:
+    """The formulas with one operator less: each operator replaced by one of its operands, with a free coefficient."""
+    nodes = postorder(expression)
+    found: dict[str, Expression] = {}
+    for i, node in enumerate(nodes):
+        for operand in node.operands:
+            counter = iter(range(len(nodes)))
+
+            def leaf(this: Expression, counter: Iterator[int] = counter) -> Expression:
+                next(counter)
+                return this
+
+            def combine(
+                operator: Operator,
+                operands: tuple[Expression, ...],
+                counter: Iterator[int] = counter,
+                i: int = i,
+                operand: Expression = operand,
+            ) -> Expression:
+                return Constant(1.0) * operand if next(counter) == i else Apply(operator, operands)
+
+            smaller = canonical(fold(expression, leaf, combine))
+            if smaller.complexity < expression.complexity:
+                found.setdefault(skeleton(smaller), smaller)
+    return list(found.values())
+
+
+def _linear(data: Dataset) -> Expression:
+    """Where every search starts from: the linear model."""
+    total: Expression = Constant(1.0)
+    for name in data.names:
+        total = total + Constant(1.0) * Variable(name)
+    return total
