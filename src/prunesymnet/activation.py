@@ -24,7 +24,7 @@ LARGEST_PRODUCT, LARGEST_QUOTIENT, LARGEST_EXPONENT, SMALLEST = 1e8, 1e4, 17.0, 
 STEEPEST = 1e6  # of a partial derivative: beyond it lies a pole
 LARGEST_GRADIENT = 1e12  # of what flows back: far above what clipping lets through, far below overflow
 
-# A protected operator: its value, its partial derivatives (None: 1), the factor of its protection (None: none).
+# A protected operator: its value, its partial derivatives, and the factor of its protection (None: none).
 Protected = Callable[..., tuple[Any, list[Any], Any]]
 
 
@@ -44,8 +44,8 @@ class _Propagation(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor, Tensor]:
         on_cpu = weights.device.type == "cpu"
         xp, given, table = (np, weights.detach().numpy(), inputs.numpy()) if on_cpu else (torch, weights, inputs)
-        output, nodes, partials, fired = _forward(xp, given, table, rows, sizes)
-        ctx.kept = (xp, given, nodes, partials, [row.arity for row in rows], sizes)
+        output, nodes, partials, fired = forward(xp, given, table, rows, sizes)
+        ctx.kept = (xp, given, nodes, partials, rows, sizes)
         results = (output, nodes, fired)
         output, nodes, fired = map(torch.from_numpy, results) if on_cpu else results
         ctx.mark_non_differentiable(nodes, fired)
@@ -54,7 +54,7 @@ class _Propagation(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, upstream: Tensor, *_: Any) -> tuple[Tensor, None, None, None]:
         xp, *kept = ctx.kept
-        gradient = _backward(xp, upstream.numpy() if xp is np else upstream, *kept)
+        gradient = backward(xp, upstream.numpy() if xp is np else upstream, *kept)
         return torch.from_numpy(gradient) if xp is np else gradient, None, None, None
 
 
@@ -67,46 +67,59 @@ def _matrices(weights: Any, groups: int, sizes: Sequence[int]) -> tuple[list[Any
     return found, weights[:, start:]
 
 
-def _forward(
+def forward(
     xp: Any, weights: Any, inputs: Any, rows: tuple[Operator, ...], sizes: Sequence[int]
 ) -> tuple[Any, Any, list[Any], Any]:
+    """Output, nodes, the partial derivatives of each layer's operators, and where protections fired."""
     matrices, last = _matrices(weights, sum(row.arity for row in rows), sizes)
     like = {"dtype": weights.dtype} if xp is np else {"dtype": weights.dtype, "device": weights.device}
     nodes = xp.empty((len(weights), sizes[-1], inputs.shape[-1]), **like)
     nodes[:, : sizes[0]] = inputs
-    fired = xp.zeros((len(weights), len(matrices), len(rows)), **(like | {"dtype": xp.bool}))
-    partials = []
+    by_node = nodes.swapaxes(0, 1)
     protected = [PROTECTED.get(row.name) or _general(row) for row in rows]
+    partials, factors, guarded = [], [], []
     with np.errstate(all="ignore"):
         for layer, matrix in enumerate(matrices):
             sums = matrix @ nodes[:, : sizes[layer]]
-            slopes, group = xp.ones_like(sums), 0
-            for k, row in enumerate(rows):
-                operands = [sums[:, group + i] for i in range(row.arity)]
-                value, partial, factor = protected[k](xp, *operands)
-                nodes[:, sizes[layer] + k] = value
-                for i, slope in enumerate(partial):
-                    if slope is not None:
-                        slopes[:, group + i] = slope
+            slopes = xp.empty_like(sums)
+            operands, slots, group = list(sums.swapaxes(0, 1)), list(slopes.swapaxes(0, 1)), 0
+            for k, (row, form) in enumerate(zip(rows, protected, strict=True)):
+                value, partial, factor = form(xp, *operands[group : group + row.arity])
+                by_node[sizes[layer] + k] = value
+                for slope in partial:
+                    slots[group][:] = slope
+                    group += 1
                 if factor is not None:
-                    fired[:, layer, k] = (factor < 1).any(-1)
-                group += row.arity
+                    factors.append(factor)
+                    guarded.append((layer, k))
             partials.append(slopes)
         output = (last[:, None, :] @ nodes)[:, 0]
+    fired = xp.zeros((len(weights), len(matrices), len(rows)), **(like | {"dtype": xp.bool}))
+    if factors:
+        at_work = (xp.stack(factors) < 1).any(-1)
+        where_layer, where_row = zip(*guarded, strict=True)
+        fired[:, list(where_layer), list(where_row)] = at_work.swapaxes(0, 1)
     return output, nodes, partials, fired
 
 
-def _backward(
-    xp: Any, upstream: Any, weights: Any, nodes: Any, partials: list[Any], arities: list[int], sizes: Sequence[int]
+def backward(
+    xp: Any,
+    upstream: Any,
+    weights: Any,
+    nodes: Any,
+    partials: list[Any],
+    rows: tuple[Operator, ...],
+    sizes: Sequence[int],
 ) -> Any:
-    matrices, last = _matrices(weights, sum(arities), sizes)
-    source = [k for k, arity in enumerate(arities) for _ in range(arity)]
+    """The gradient by the weights, [restarts, edges], from the gradient by the output, [restarts, points]."""
+    matrices, last = _matrices(weights, sum(row.arity for row in rows), sizes)
+    source = [k for k, row in enumerate(rows) for _ in range(row.arity)]
     gradients = [(upstream[:, None, :] @ nodes.swapaxes(1, 2))[:, 0]]
     flow = last[:, :, None] * upstream[:, None, :]
     for layer in reversed(range(len(matrices))):
         below = sizes[layer]
         back = flow[:, below : sizes[layer + 1]][:, source] * partials[layer]
-        back = xp.clip(back, -LARGEST_GRADIENT, LARGEST_GRADIENT)
+        back = _within(xp, back, LARGEST_GRADIENT)
         gradients.append((back @ nodes[:, :below].swapaxes(1, 2)).reshape(len(weights), -1))
         if layer:
             flow = flow[:, :below] + matrices[layer].swapaxes(1, 2) @ back
@@ -133,10 +146,14 @@ def _quotient(xp: Any, a: Any, b: Any) -> tuple[Any, list[Any], Any]:
     return held, [_not_too_steep(xp, inverse * factor), _not_too_steep(xp, -held * inverse)], factor
 
 
-def _not_too_steep(xp: Any, slope: Any) -> Any:
+def _within(xp: Any, values: Any, limit: float) -> Any:
     if xp is np:  # np.clip takes three times as long
-        return np.maximum(np.minimum(slope, STEEPEST), -STEEPEST)
-    return slope.clamp(-STEEPEST, STEEPEST)
+        return np.maximum(np.minimum(values, limit), -limit)
+    return values.clamp(-limit, limit)
+
+
+def _not_too_steep(xp: Any, slope: Any) -> Any:
+    return _within(xp, slope, STEEPEST)
 
 
 def _exp(xp: Any, u: Any) -> tuple[Any, list[Any], Any]:
@@ -179,8 +196,8 @@ def _tanh(xp: Any, u: Any) -> tuple[Any, list[Any], None]:
 
 
 PROTECTED: dict[str, Protected] = {
-    "+": lambda xp, a, b: (a + b, [None, None], None),  # a partial of None is 1
-    "-": lambda xp, a, b: (a - b, [None, -1.0], None),
+    "+": lambda xp, a, b: (a + b, [1.0, 1.0], None),
+    "-": lambda xp, a, b: (a - b, [1.0, -1.0], None),
     "*": _product,
     "/": _quotient,
     "sin": lambda xp, u: (xp.sin(u), [xp.cos(u)], None),

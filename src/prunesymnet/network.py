@@ -152,8 +152,8 @@ class Network:
             kept[edge] = weights[edge]
         return kept
 
-    def expression(self, weights: Tensor, choice: Choice) -> Expression:
-        """The formula of a choice: one weight per edge, operators as the network protects them.
+    def expression(self, weights: Any, choice: Choice) -> Expression:
+        """The formula of a choice, for weights [edges]: one per edge, operators as the network protects them.
 
         It has the value of the network with all other edges at zero wherever no protection fires.
         """

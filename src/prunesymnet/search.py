@@ -14,12 +14,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from prunesymnet.coefficients import Fit, FitSettings, SnapSettings, fit, snap
+from prunesymnet.coefficients import Fit, FitSettings, FitStatus, SnapSettings, fit, snap
 from prunesymnet.data import Dataset
-from prunesymnet.expression import Constant, Expression, Variable, apply, canonical, evaluate, fold, skeleton
+from prunesymnet.expression import Constant, Expression, Variable, apply, canonical_and_skeleton, evaluate, fold
 from prunesymnet.expression.tree import Apply, postorder
 from prunesymnet.network import Choice, Network
 from prunesymnet.operators import PAPER, Operator
@@ -27,6 +26,11 @@ from prunesymnet.pruning import PRUNERS, PruningSettings, Trained, reverse
 from prunesymnet.training import Trainer, TrainingSettings
 
 Array = NDArray[np.float64]
+
+# Most candidates are poor, and a few iterations show it; those that are not get as many as they need.
+PROMISING = 0.9
+FIRST_LOOK = FitSettings(max_iterations=10, time_limit=0.5, second_chance=False)
+SECOND_LOOK = FitSettings(max_iterations=60, time_limit=1.0, second_chance=False)
 
 
 class SearchStatus(enum.Enum):
@@ -42,7 +46,7 @@ class SearchStatus(enum.Enum):
 class SearchSettings:
     """The paper's settings. `reverse`: try the formula of all edges that are not nearly zero, too, where these are
     few; `holdout` rows judge, `fits_per_form` limits how often the same form with other
-    weights is fitted again, `exact` is the relative error on held-out rows that ends the search."""
+    weights is fitted again, `exact` is the relative error on held-out rows that ends the search (0: nothing does)."""
 
     operators: tuple[str | Operator, ...] = PAPER
     layers: int = 6
@@ -120,6 +124,7 @@ class _Search:
         self.network = Network(data.names, settings.operators, settings.layers)
         self.rng = np.random.default_rng(settings.seed)
         self.tries: dict[str, int] = {}
+        self.forms: dict[frozenset[tuple[int, int]], str] = {}  # of the choices that have come up
         self.scale = float(np.mean(self.held.y**2)) or 1.0
         self.best = self.candidate_of(_linear(data), 0)
         self.losses: list[float] = []
@@ -147,7 +152,7 @@ class _Search:
                         trainer.after_pruning(restart, overlap)
                         last[restart] = forms
                     if not training.gradient:
-                        trainer.reinitialise(torch.ones(training.restarts, dtype=torch.bool))
+                        trainer.reinitialise(trainer.since >= 0)
                     if self.watch:
                         self.watch(epoch, self.losses[-1], self.best)
                 if time.monotonic() - began > settings.time_limit:
@@ -177,20 +182,21 @@ class _Search:
         return self.is_exact(self.best)
 
     def is_exact(self, candidate: Candidate) -> bool:
-        return candidate.heldout_mse <= self.settings.exact**2 * self.scale
+        return self.settings.exact > 0 and candidate.heldout_mse <= self.settings.exact**2 * self.scale
 
     def prune(self, trainer: Trainer, restart: int, epoch: int) -> set[str]:
         """Prune one network and try its candidates; the forms that came out."""
         settings = self.settings
-        with torch.no_grad():
-            passed = self.network.forward(trainer.weights[restart : restart + 1], trainer.inputs)
-        weights = trainer.weights[restart].detach().cpu().numpy().astype(np.float64)
-        nodes = passed.nodes[0].cpu().numpy().astype(np.float64)
+        weights, nodes = trainer.snapshot(restart)
         trained = Trained(self.network, weights, nodes, self.train.y)
         forms = set()
         for found in PRUNERS[settings.pruner](trained, settings.pruning, self.rng):
-            expression = self.network.expression(trainer.weights[restart].detach().cpu(), found.chosen)
-            forms.add(self.consider(expression, epoch, found.chosen, weights))
+            key = frozenset(found.chosen.items())
+            form = self.forms.get(key)
+            if form is None or self.tries[form] < settings.fits_per_form:
+                expression = self.network.expression(weights, found.chosen)
+                form = self.forms[key] = self.consider(expression, epoch, found.chosen, weights)
+            forms.add(form)
         if settings.reverse:
             several = reverse(trained)
             if several is not None:
@@ -199,8 +205,10 @@ class _Search:
 
     def consider(self, expression: Expression, epoch: int, choice: Choice | None, weights: Array) -> str:
         """Fit a candidate unless its form has been fitted often enough; its form."""
-        merged = canonical(without_needless_abs(canonical(expression), self.train))
-        form = skeleton(merged)
+        merged, form = canonical_and_skeleton(expression)
+        plain = without_needless_abs(merged, self.train)
+        if plain is not merged:
+            merged, form = canonical_and_skeleton(plain)
         self.tries[form] = self.tries.get(form, 0) + 1
         if self.tries[form] <= self.settings.fits_per_form:
             candidate = self.candidate_of(merged, epoch, choice, weights)
@@ -224,8 +232,9 @@ class _Search:
     def candidate_of(
         self, expression: Expression, epoch: int, choice: Choice | None = None, weights: Array | None = None
     ) -> Candidate:
-        limits = FitSettings(max_iterations=30, time_limit=0.5)
-        fitted = fit(expression, self.train, settings=limits)
+        fitted = fit(expression, self.train, settings=FIRST_LOOK)
+        if fitted.status is FitStatus.MAX_ITERATIONS and fitted.r2 > PROMISING:
+            fitted = fit(fitted.expression, self.train, settings=SECOND_LOOK)
         values, finite = evaluate(fitted.expression, self.held.columns)
         with np.errstate(over="ignore"):
             error = float(np.mean((values - self.held.y) ** 2)) if finite.all() else float("inf")
@@ -246,7 +255,7 @@ def without_needless_abs(expression: Expression, data: Dataset) -> Expression:
                 return apply("log", apply("neg", operand))
         return Apply(operator, operands)
 
-    return fold(expression, lambda leaf: leaf, combine)
+    return fold(expression, lambda leaf: leaf, combine) if "log(abs(" in str(expression) else expression
 
 
 def reductions(expression: Expression) -> list[Expression]:
@@ -270,9 +279,9 @@ def reductions(expression: Expression) -> list[Expression]:
             ) -> Expression:
                 return Constant(1.0) * operand if next(counter) == i else Apply(operator, operands)
 
-            smaller = canonical(fold(expression, leaf, combine))
+            smaller, form = canonical_and_skeleton(fold(expression, leaf, combine))
             if smaller.complexity < expression.complexity:
-                found.setdefault(skeleton(smaller), smaller)
+                found.setdefault(form, smaller)
     return list(found.values())
 
 

@@ -34,7 +34,8 @@ Array = NDArray[np.float64]
 class FitSettings:
     """How to fit. `starts`: from how many points, of which the first is the constants as they stand;
     `batch`: how many values a step of a multi-start fit may hold at a time (more rows than that are
-    sampled, and the best start is then fitted on all of them)."""
+    sampled, and the best start is then fitted on all of them); `second_chance`: whether a poor fit is tried again
+    without elimination of the linear constants."""
 
     method: str = "lm"
     starts: int = 1
@@ -42,6 +43,7 @@ class FitSettings:
     time_limit: float = math.inf
     seed: int = 0
     batch: int = 2_000_000
+    second_chance: bool = True
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -152,7 +154,11 @@ def _cost(program: Program, columns: Any, y: Array, root: Array | None) -> float
 
 
 def _lm(program: Program, columns: Any, y: Array, root: Array | None, starts: Array, settings: FitSettings) -> Solution:
-    limits: dict[str, Any] = {"max_iterations": settings.max_iterations, "time_limit": settings.time_limit}
+    limits: dict[str, Any] = {
+        "max_iterations": settings.max_iterations,
+        "time_limit": settings.time_limit,
+        "second_chance": settings.second_chance,
+    }
     rows = max(settings.batch // len(starts), 10 * starts.shape[1], 100)
     if len(starts) > 1 and len(y) > rows:
         sample = np.random.default_rng(settings.seed).choice(len(y), rows, replace=False)

@@ -60,6 +60,7 @@ def levenberg_marquardt(
     root_weights: Array | None = None,
     max_iterations: int = 100,
     time_limit: float = float("inf"),
+    second_chance: bool = True,
 ) -> Solution:
     """The constants of least squared residual, from `starts` of shape [starts, constants]."""
     if not starts.shape[1]:
@@ -76,7 +77,7 @@ def levenberg_marquardt(
         else:
             run = _one if len(starts) == 1 else _many
             result = run(problem, starts, max_iterations, deadline)
-            if linear and result[1] > POOR * problem.variation():
+            if second_chance and linear and result[1] > POOR * problem.variation():
                 # Elimination jumps to the best linear constants for a wrong frequency or pole, and can lose a
                 # start that was near the truth: a poor fit is tried again with every constant moving freely.
                 problem.linear = 0

@@ -1,6 +1,6 @@
 """What a formula is: an immutable tree, its text, its values and derivatives, its canonical form."""
 
-from prunesymnet.expression.canonical import canonical, skeleton
+from prunesymnet.expression.canonical import canonical, canonical_and_skeleton, skeleton
 from prunesymnet.expression.fingerprint import fingerprint
 from prunesymnet.expression.parsing import parse
 from prunesymnet.expression.printing import to_latex, to_python, to_text
@@ -16,6 +16,7 @@ __all__ = [
     "Variable",
     "apply",
     "canonical",
+    "canonical_and_skeleton",
     "compile_expression",
     "evaluate",
     "evaluate_torch",

@@ -48,7 +48,7 @@ from prunesymnet.expression.canonical.terms import (
 from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, fold, power
 from prunesymnet.operators import Operator
 
-__all__ = ["canonical", "skeleton"]
+__all__ = ["canonical", "canonical_and_skeleton", "skeleton"]
 
 
 def canonical(expression: Expression) -> Expression:
@@ -59,6 +59,15 @@ def canonical(expression: Expression) -> Expression:
         return expression
 
 
+def canonical_and_skeleton(expression: Expression) -> tuple[Expression, str]:
+    """Both in one go, for half the price."""
+    try:
+        terms = fold(expression, _leaf, _combine)
+        return to_tree(terms), to_key(sort_terms(terms), masked=True)
+    except (OverflowError, OutOfRange):
+        return expression, str(expression)
+
+
 def skeleton(expression: Expression) -> str:
     """A text that is the same for formulas which differ in their free constants only.
 
@@ -66,10 +75,7 @@ def skeleton(expression: Expression) -> str:
     >>> skeleton(parse("2.5*x + sin(0.1*x)")) == skeleton(parse("sin(7.0*x) + x*0.3"))
     True
     """
-    try:
-        return to_key(sort_terms(fold(expression, _leaf, _combine)), masked=True)
-    except (OverflowError, OutOfRange):
-        return str(expression)
+    return canonical_and_skeleton(expression)[1]
 
 
 def _leaf(node: Expression) -> Terms:
