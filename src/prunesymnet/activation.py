@@ -21,6 +21,7 @@ from torch import Tensor
 from prunesymnet.operators import Operator
 
 LARGEST_PRODUCT, LARGEST_QUOTIENT, LARGEST_EXPONENT, SMALLEST = 1e8, 1e4, 17.0, 1e-10
+LARGEST_SUM = 1e12  # of what a group delivers: its cube is still a float32
 STEEPEST = 1e6  # of a partial derivative: beyond it lies a pole
 LARGEST_GRADIENT = 1e12  # of what flows back: far above what clipping lets through, far below overflow
 
@@ -76,11 +77,11 @@ def forward(
     nodes = xp.empty((len(weights), sizes[-1], inputs.shape[-1]), **like)
     nodes[:, : sizes[0]] = inputs
     by_node = nodes.swapaxes(0, 1)
-    protected = [PROTECTED.get(row.name) or _general(row) for row in rows]
+    protected = [protected_form(row) for row in rows]
     partials, factors, guarded = [], [], []
     with np.errstate(all="ignore"):
         for layer, matrix in enumerate(matrices):
-            sums = matrix @ nodes[:, : sizes[layer]]
+            sums = _within(xp, matrix @ nodes[:, : sizes[layer]], LARGEST_SUM)
             slopes = xp.empty_like(sums)
             operands, slots, group = list(sums.swapaxes(0, 1)), list(slopes.swapaxes(0, 1)), 0
             for k, (row, form) in enumerate(zip(rows, protected, strict=True)):
@@ -214,17 +215,22 @@ PROTECTED: dict[str, Protected] = {
 }
 
 
-def _general(row: Operator) -> Protected:
-    """A user's operator: its torch form, its partials by autograd, both kept finite."""
+def protected_form(row: Operator) -> Protected:
+    """The protected form of an operator: ours, or for a user's operator its torch form with partials by autograd,
+    both kept finite."""
+    if row.name in PROTECTED:
+        return PROTECTED[row.name]
 
     def protected(xp: Any, *operands: Any) -> tuple[Any, list[Any], Any]:
         with torch.enable_grad():
             leaves = [torch.as_tensor(operand).detach().requires_grad_() for operand in operands]
             value = row.torch(torch, *leaves)
-            slopes = torch.autograd.grad(value.sum(), leaves)
-        value = value.detach().nan_to_num(nan=0.0, posinf=LARGEST_PRODUCT, neginf=-LARGEST_PRODUCT)
+            flows = value.requires_grad  # a form that leaves torch on the way has no gradient to give
+            slopes = torch.autograd.grad(value.sum(), leaves, allow_unused=True) if flows else [None] * len(leaves)
+        value = value.detach().nan_to_num(nan=0.0, posinf=1e30, neginf=-1e30)
         factor = _held(torch, value.abs(), LARGEST_PRODUCT)
-        found = [value * factor, *(_not_too_steep(torch, s.nan_to_num(0.0) * factor) for s in slopes), factor]
+        partials = [torch.zeros_like(value) if s is None else s.nan_to_num(0.0) for s in slopes]
+        found = [value * factor, *(_not_too_steep(torch, partial * factor) for partial in partials), factor]
         value, *partials, factor = [part.numpy() for part in found] if xp is np else found
         return value, partials, factor
 

@@ -111,15 +111,19 @@ class Network:
         """The operator of a node; None for the inputs."""
         return None if node < self.sizes[0] else self.rows[(node - self.sizes[0]) % len(self.rows)]
 
-    def initial_weights(self, restarts: int, seed: int, *, dtype: torch.dtype = torch.float32) -> Tensor:
-        """[restarts, edges]: normal, scaled by the width of the group; edges that read a quotient start at 0."""
+    def initial_weights(
+        self, restarts: int, seed: int, *, dtype: torch.dtype = torch.float32, quotients: bool = False
+    ) -> Tensor:
+        """[restarts, edges]: normal, scaled by the width of the group; edges that read a quotient start at 0 unless
+        `quotients`."""
         generator = torch.Generator().manual_seed(seed)
         weights = torch.randn(restarts, self.edges, generator=generator, dtype=torch.float64)
-        quotients = [n for n in range(self.sizes[-1]) if (row := self.operator_of(n)) and row.name in ("/", "inv")]
+        rows = [self.operator_of(node) for node in range(self.sizes[-1])]
+        silent = [n for n, row in enumerate(rows) if row is not None and row.name in ("/", "inv") and not quotients]
         for group in self.groups:
             part = weights[:, group.start : group.start + group.width]
             part /= group.width**0.5
-            part[:, [n for n in quotients if n < group.width]] = 0.0
+            part[:, [n for n in silent if n < group.width]] = 0.0
         return weights.to(dtype)
 
     def forward(self, weights: Tensor, inputs: Tensor) -> "Pass":
@@ -155,7 +159,7 @@ class Network:
     def expression(self, weights: Any, choice: Choice) -> Expression:
         """The formula of a choice, for weights [edges]: one per edge, operators as the network protects them.
 
-        It has the value of the network with all other edges at zero wherever no protection fires.
+        It has the value of the network with all other edges at zero wherever that is finite and no protection fires.
         """
         numbers = weights.tolist()
         return self._term(numbers, choice, len(self.groups) - 1)

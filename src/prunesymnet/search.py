@@ -29,8 +29,8 @@ Array = NDArray[np.float64]
 
 # Most candidates are poor, and a few iterations show it; those that are not get as many as they need.
 PROMISING = 0.9
-FIRST_LOOK = FitSettings(max_iterations=10, time_limit=0.5, second_chance=False)
-SECOND_LOOK = FitSettings(max_iterations=60, time_limit=1.0, second_chance=False)
+FIRST_LOOK = FitSettings(max_iterations=15, second_chance=False)
+SECOND_LOOK = FitSettings(max_iterations=60)
 
 
 class SearchStatus(enum.Enum):
@@ -71,6 +71,8 @@ class SearchSettings:
                 raise ValueError(f"{name} must be a whole number >= 1, got {getattr(self, name)!r}")
         if not self.time_limit > 0:
             raise ValueError(f"time_limit must be a number of seconds > 0, got {self.time_limit!r}")
+        if not self.exact >= 0:
+            raise ValueError(f"exact must be a relative error >= 0, got {self.exact!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +162,10 @@ class _Search:
                     break
         except KeyboardInterrupt:
             status = SearchStatus.INTERRUPTED
+        self.best = self.shrink(self.best)
         if self.exact():
             status = SearchStatus.EXACT
-        self.best = self.shrink(self.best)
-        final = snap(self.best.fit.expression, self.data, settings=settings.snapping)
-        if not final.mse <= 1e3 * max(self.best.heldout_mse, self.best.fit.mse, 1e-30 * self.scale):
-            final = self.best.fit
+        final = self.on_all_rows()
         return SearchResult(
             best=final,
             status=status,
@@ -178,6 +178,15 @@ class _Search:
             improvements=tuple(self.improvements),
         )
 
+    def on_all_rows(self) -> Fit:
+        """The best formula fitted on all rows and rounded; never worse than the linear model."""
+        linear = fit(_linear(self.data), self.data)
+        rounded = snap(self.best.fit.expression, self.data, settings=self.settings.snapping)
+        if rounded.mse <= linear.mse:
+            return rounded
+        free = fit(self.best.fit.expression, self.data)
+        return free if free.mse <= linear.mse else linear
+
     def exact(self) -> bool:
         return self.is_exact(self.best)
 
@@ -188,7 +197,7 @@ class _Search:
         """Prune one network and try its candidates; the forms that came out."""
         settings = self.settings
         weights, nodes = trainer.snapshot(restart)
-        trained = Trained(self.network, weights, nodes, self.train.y)
+        trained = Trained(self.network, weights, nodes, self.train.y, self.train.weights)
         forms = set()
         for found in PRUNERS[settings.pruner](trained, settings.pruning, self.rng):
             key = frozenset(found.chosen.items())
@@ -237,7 +246,8 @@ class _Search:
             fitted = fit(fitted.expression, self.train, settings=SECOND_LOOK)
         values, finite = evaluate(fitted.expression, self.held.columns)
         with np.errstate(over="ignore"):
-            error = float(np.mean((values - self.held.y) ** 2)) if finite.all() else float("inf")
+            squares = (values - self.held.y) ** 2
+        error = float(np.average(squares, weights=self.held.weights)) if finite.all() else float("inf")
         return Candidate(fitted, error, epoch, choice, weights)
 
 

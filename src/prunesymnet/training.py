@@ -26,6 +26,8 @@ from prunesymnet.activation import backward, forward
 from prunesymnet.data import Dataset
 from prunesymnet.network import Network
 
+LARGEST = 1e12  # of a column or the target
+
 
 @dataclass(frozen=True, slots=True)
 class TrainingSettings:
@@ -106,6 +108,7 @@ class Trainer:
         self.network, self.settings = network, settings
         self.xp: Any = np if settings.device == "cpu" else torch
         self.drawn = 0
+        _check_sizes(data)
         self.inputs = self.place(network.input_rows(data.columns))
         self.target = self.place(torch.tensor(data.y, dtype=torch.float32))
         shares = np.ones(data.rows) if data.weights is None else data.weights
@@ -125,7 +128,8 @@ class Trainer:
     def fresh(self, restarts: int) -> Any:
         self.drawn += 1
         seed = self.settings.seed * 1_000_003 + self.drawn
-        return self.place(self.network.initial_weights(restarts, seed))
+        # Without gradient steps, an edge that starts at zero would stay there.
+        return self.place(self.network.initial_weights(restarts, seed, quotients=not self.settings.gradient))
 
     def step(self) -> Any:
         """One epoch; the mean squared error of each restart before it."""
@@ -152,7 +156,7 @@ class Trainer:
         settings = self.settings
         any_fired = fired.any(-1).any(-1)
         if self.last is not None:
-            for restart in np.flatnonzero(_host((error > settings.jump * self.last) & any_fired)).tolist():
+            for restart in np.flatnonzero(_host((error / settings.jump > self.last) & any_fired)).tolist():
                 self._cut(restart, _host(fired[restart]))
         self.last = error
         self.fired_in_a_row = (self.fired_in_a_row + 1) * any_fired
@@ -175,7 +179,8 @@ class Trainer:
         self.since[which] = 0
         for restart in np.flatnonzero(_host(which)).tolist():
             self.same[restart] = 0
-        self.last = None
+        if self.last is not None:
+            self.last = self.xp.where(which, self.xp.inf, self.last)
 
     def snapshot(self, restart: int) -> tuple[Any, Any]:
         """One network as it is: its weights [edges] and its nodes [nodes, points], in float64 on this machine."""
@@ -190,10 +195,21 @@ class Trainer:
             self.same[restart] += 1
             if self.same[restart] > settings.raise_after:
                 raised = float(self.rates[restart, 0]) + settings.learning_rate
-                self.rates[restart, 0] = min(raised, settings.most_learning_rate)
+                self.rates[restart, 0] = min(raised, max(settings.most_learning_rate, settings.learning_rate))
         else:
             self.same[restart] = 0
             self.rates[restart, 0] = settings.learning_rate
+
+
+def _check_sizes(data: Dataset) -> None:
+    """Training is in float32, whose squares overflow early: larger numbers are better given in other units."""
+    for name, column in [*data.columns.items(), (data.target, data.y)]:
+        size = float(np.abs(column).max())
+        if size > LARGEST:
+            raise ValueError(
+                f"column {name!r} has values up to {size:.3g}; the network takes them up to {LARGEST:g}: "
+                "give it in larger units"
+            )
 
 
 def _host(values: Any) -> Any:

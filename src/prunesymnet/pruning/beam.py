@@ -11,6 +11,7 @@ import numpy as np
 
 from prunesymnet.pruning.subnetwork import Subnetwork, Trained, retain, score_edges
 
+LEAST = 1e-300  # so that a loss of 0 has a logarithm
 UNNESTED = ("sin", "cos", "exp", "log")
 
 
@@ -41,16 +42,16 @@ def beam(trained: Trained, settings: PruningSettings, rng: np.random.Generator) 
         for state in states:
             group = state.next_group(trained.network)
             if group is None:
-                pool.append((state.loss, state.loss, state, None, -1))
+                pool.append((float(np.log(state.loss + LEAST)), state.loss, state, None, -1))
                 continue
             done = False
             scores = score_edges(trained, state, group, settings.unnested, settings.rescale)
             layer = trained.network.groups[group].layer
             drawn = layer > trained.network.layers + 1 - settings.sampled_layers
-            keys = scores.losses
+            keys = np.log(scores.losses + LEAST)
             if drawn:
                 # Drawing without replacement by a softmax is taking the largest of logits plus Gumbel noise.
-                keys = np.log(scores.losses + 1e-300) - rng.gumbel(size=len(scores.losses))
+                keys = keys - rng.gumbel(size=len(keys))
             best = np.argsort(keys, kind="stable")[: settings.beam]
             pool.extend((float(keys[j]), float(scores.losses[j]), state, scores, int(j)) for j in best)
         if done:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.activation import PROTECTED
+from prunesymnet.activation import protected_form
 from prunesymnet.network import Network
 
 Array = NDArray[np.float64]
@@ -19,12 +19,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A trained network on a table: weights [edges], the values of all nodes [nodes, points], the target."""
+    """A trained network on a table: weights [edges], the values of all nodes [nodes, points], the target, and the
+    share of each row in the error (None: all alike)."""
 
     network: Network
     weights: Array
     nodes: Array
     target: Array
+    shares: Array | None = None
 
     def operand(self, group: int) -> Array:
         """What an unpruned group delivers: the sum over all its edges."""
@@ -88,9 +90,10 @@ def score_edges(trained: Trained, state: Subnetwork, group: int, forbidden: Coll
             output = _edge(trained, last, state.chosen[last]) * changed[state.chosen[last]]
         if rescale:
             # The coefficients are fitted afterwards anyway; with this one free, what remains is the shape.
-            length = np.einsum("ij,ij->i", output, output)
-            output = output * (output @ trained.target / np.where(length > 0, length, 1.0))[:, None]
-        losses = np.mean((output - trained.target) ** 2, axis=1)
+            shares = np.ones(len(trained.target)) if trained.shares is None else trained.shares
+            length = output**2 @ shares
+            output = output * (output @ (shares * trained.target) / np.where(length > 0, length, 1.0))[:, None]
+        losses = np.average((output - trained.target) ** 2, axis=1, weights=trained.shares)
     allowed = np.isfinite(losses) & (weights != 0)
     if g.node in state.nested:
         allowed &= ~_is_one_of(network, forbidden)[: g.width]
@@ -139,10 +142,8 @@ def _apply(trained: Trained, state: Subnetwork, node: int, given: dict[int, Arra
             operands.append(trained.operand(group))
     row = trained.network.operator_of(node)
     assert row is not None  # noqa: S101 - inputs have no operands
-    if row.name in PROTECTED:
-        value: Array = PROTECTED[row.name](np, *operands)[0]
-        return value
-    return np.asarray(row.numpy(*operands), dtype=np.float64)
+    value: Array = protected_form(row)(np, *np.broadcast_arrays(*operands))[0]
+    return value
 
 
 def _is_one_of(network: Network, names: Collection[str]) -> NDArray[np.bool_]:
