@@ -13,7 +13,7 @@ import prunesymnet
 SOURCE = Path(prunesymnet.__file__).parent
 ORDER = (
     "errors", "operators", "data", "expression", "activation", "network", "training", "pruning", "coefficients",
-    "selection", "search", "estimator", "export", "report", "cli", "studio",
+    "selection", "search", "progress", "estimator", "export", "report", "cli", "studio",
 )  # fmt: skip
 # Within a package, too: each module builds on those before it.
 INSIDE = {

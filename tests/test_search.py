@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from prunesymnet.data import make_dataset
+from prunesymnet.data import load_example, make_dataset
 from prunesymnet.expression import canonical, evaluate, fingerprint, parse, skeleton
 from prunesymnet.pruning import PRUNERS, PruningSettings
 from prunesymnet.search import PRESETS, SearchSettings, SearchStatus, reductions, search, without_needless_abs
@@ -84,12 +84,6 @@ def test_it_is_never_worse_than_the_linear_model(seed):
     data = noise(seed)
     found = search(data, replace(QUICK, max_epochs=40, seed=seed))
     assert r2(found.best.expression, data) >= linear_r2(data) - 1e-9
-
-
-def test_rounding_at_the_end_keeps_most_of_what_the_candidate_explains():
-    data = noise(0)
-    found = search(data, replace(QUICK, max_epochs=60, seed=0))
-    assert r2(found.best.expression, data) >= 0.9 * r2(found.candidate.fit.expression, data)
 
 
 def test_rows_of_weight_zero_do_not_count():
@@ -295,3 +289,9 @@ def test_what_is_no_better_than_something_simpler_is_taken_out():
     found = search(table(lambda x: x**2 / 2 - x), replace(QUICK, seed=2))
     assert found.status is SearchStatus.EXACT
     assert found.best.expression.complexity <= 9
+
+
+def test_a_law_in_a_real_table_is_found_from_nothing():
+    found = search(load_example("boyle"), SearchSettings(max_epochs=1000))
+    assert skeleton(found.best.expression) in (skeleton(parse("1407/volume")), skeleton(parse("1.0/volume")))
+    assert [f.expression.complexity for f in found.front] == sorted(f.expression.complexity for f in found.front)

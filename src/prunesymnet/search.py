@@ -17,18 +17,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.coefficients import Fit, FitSettings, FitStatus, SnapSettings, fit, snap
+from prunesymnet.coefficients.snapping import describe
 from prunesymnet.data import Dataset
-from prunesymnet.expression import Constant, Expression, Variable, apply, canonical_and_skeleton, evaluate, fold
+from prunesymnet.expression import (
+    Constant,
+    Expression,
+    Variable,
+    apply,
+    canonical,
+    canonical_and_skeleton,
+    evaluate,
+    fold,
+)
 from prunesymnet.expression.tree import Apply, postorder
 from prunesymnet.network import Choice, Network
 from prunesymnet.operators import PAPER, Operator
 from prunesymnet.pruning import PRUNERS, PruningSettings, Trained, reverse
+from prunesymnet.selection import choose, front
 from prunesymnet.training import Trainer, TrainingSettings
 
 Array = NDArray[np.float64]
 
 # Most candidates are poor, and a few iterations show it; those that are not get as many as they need.
 PROMISING = 0.9
+ROUNDED = 5  # of the fits of least description length, how many are rounded before one is chosen
 FIRST_LOOK = FitSettings(max_iterations=15, second_chance=False)
 SECOND_LOOK = FitSettings(max_iterations=60)
 
@@ -99,6 +111,7 @@ class SearchResult:
     losses: tuple[float, ...]
     prunings: tuple[int, ...]
     improvements: tuple[tuple[int, str, float], ...]  # (epoch, formula, held-out mse)
+    front: tuple[Fit, ...]  # on all rows: from the simplest to the most exact
 
 
 PRESETS: dict[str, SearchSettings] = {
@@ -108,7 +121,7 @@ PRESETS: dict[str, SearchSettings] = {
 }
 """The paper's method, and its two ablations: ModelNoGd and ModelRandPrune."""
 
-Watcher = Callable[[int, float, Candidate | None], None]
+Watcher = Callable[[int, float, Candidate], None]
 
 
 def search(data: Dataset, settings: SearchSettings | None = None, *, watch: Watcher | None = None) -> SearchResult:
@@ -128,6 +141,7 @@ class _Search:
         self.tries: dict[str, int] = {}
         self.forms: dict[frozenset[tuple[int, int]], str] = {}  # of the choices that have come up
         self.scale = float(np.mean(self.held.y**2)) or 1.0
+        self.simplest: dict[int, Candidate] = {}  # complexity -> the best candidate of that complexity
         self.best = self.candidate_of(_linear(data), 0)
         self.losses: list[float] = []
         self.prunings: list[int] = []
@@ -165,9 +179,9 @@ class _Search:
         self.best = self.shrink(self.best)
         if self.exact():
             status = SearchStatus.EXACT
-        final = self.on_all_rows()
+        best, fits = self.on_all_rows()
         return SearchResult(
-            best=final,
+            best=best,
             status=status,
             epochs=epoch,
             seconds=time.monotonic() - began,
@@ -176,16 +190,20 @@ class _Search:
             losses=tuple(self.losses),
             prunings=tuple(self.prunings),
             improvements=tuple(self.improvements),
+            front=tuple(fits),
         )
 
-    def on_all_rows(self) -> Fit:
-        """The best formula fitted on all rows and rounded; never worse than the linear model."""
+    def on_all_rows(self) -> tuple[Fit, list[Fit]]:
+        """The formula to believe, fitted on all rows and rounded, and the front that it was chosen from. An exact one
+        needs no choice; else description length decides. Never worse than the linear model."""
+        candidates = [self.best] if self.exact() else [*self.simplest.values(), self.best]
+        fits = [fit(candidate.fit.expression, self.data) for candidate in candidates]
+        fits = [replace(found, expression=canonical(found.expression)) for found in fits]  # signs may have changed
+        fits.sort(key=lambda found: describe(found, self.data))
+        rounded = [snap(found.expression, self.data, settings=self.settings.snapping) for found in fits[:ROUNDED]]
         linear = fit(_linear(self.data), self.data)
-        rounded = snap(self.best.fit.expression, self.data, settings=self.settings.snapping)
-        if rounded.mse <= linear.mse:
-            return rounded
-        free = fit(self.best.fit.expression, self.data)
-        return free if free.mse <= linear.mse else linear
+        good = [found for found in [*rounded, *fits, linear] if found.mse <= linear.mse]
+        return choose(good, self.data), front([*rounded, *fits, linear])
 
     def exact(self) -> bool:
         return self.is_exact(self.best)
@@ -248,7 +266,15 @@ class _Search:
         with np.errstate(over="ignore"):
             squares = (values - self.held.y) ** 2
         error = float(np.average(squares, weights=self.held.weights)) if finite.all() else float("inf")
-        return Candidate(fitted, error, epoch, choice, weights)
+        candidate = Candidate(fitted, error, epoch, choice, weights)
+        size = fitted.expression.complexity
+        if size not in self.simplest or self.error(candidate) < self.error(self.simplest[size]):
+            self.simplest[size] = candidate
+        return candidate
+
+    def error(self, candidate: Candidate) -> float:
+        """On all rows, as fitted on the training rows."""
+        return candidate.fit.mse * self.train.rows + candidate.heldout_mse * self.held.rows
 
 
 def without_needless_abs(expression: Expression, data: Dataset) -> Expression:

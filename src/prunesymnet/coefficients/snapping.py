@@ -111,6 +111,11 @@ def description_length(result: Fit, errors: Array, noise: float, rows: int) -> f
     return bits(result.expression) + free + residuals
 
 
+def describe(result: Fit, data: Dataset, *, noise: float = 0.0) -> float:
+    """The description length of a fit, in bits; infinite where the formula is not finite on the data."""
+    return _State.of(result, data, noise).length if math.isfinite(result.mse) else math.inf
+
+
 _Choices = list[tuple[int, float, Expression]]  # (constant, distance, what to put in its place)
 _Suggest = Callable[["_State", "SnapSettings"], _Choices]
 
