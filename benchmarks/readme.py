@@ -4,10 +4,31 @@ import re
 import sys
 from pathlib import Path
 
-from benchmarks import core, record
+from benchmarks import core, paper, record, speed
 
 README = Path(__file__).parents[1] / "README.md"
-TABLES = {"core": lambda: core.summary(record.read("core"))}
+
+
+def cuda() -> str:
+    rows = record.read("speed-cuda")
+    head = f"| networks together, {rows[0]['gpu']}, commit {rows[0]['commit']} | per network and step |\n|---|---|\n"
+    return head + "\n".join(f"| {row['restarts']:,} | {1e6 * row['per_net']:.1f} µs |" for row in rows)
+
+
+def stability() -> str:
+    rows = record.read("stability")
+    bad = sum(row["not_finite"] > 0 for row in rows)
+    head = "| problems | steps each | with a value that was not finite | commit |\n|---|---|---|---|\n"
+    return head + f"| {len(rows):,} | {rows[0]['steps']} | {bad} | {rows[0]['commit']} |"
+
+
+TABLES = {
+    "core": lambda: core.summary(record.read("core")),
+    "paper": paper.table,
+    "speed": lambda: speed.summary(record.read("speed")),
+    "cuda": cuda,
+    "stability": stability,
+}
 
 
 def filled(text: str) -> str:
