@@ -39,6 +39,7 @@ format: setup ## put the code into shape
 
 bench: setup ## measure what the README reports; writes benchmarks/results/
 	@$(PY) -m benchmarks.core
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m benchmarks.speed
 	@$(PY) -m benchmarks.readme
 
 clean: ## remove what make made

@@ -295,3 +295,11 @@ def test_a_law_in_a_real_table_is_found_from_nothing():
     found = search(load_example("boyle"), SearchSettings(max_epochs=1000))
     assert skeleton(found.best.expression) in (skeleton(parse("1407/volume")), skeleton(parse("1.0/volume")))
     assert [f.expression.complexity for f in found.front] == sorted(f.expression.complexity for f in found.front)
+
+
+def test_a_preset_by_name():
+    x = np.linspace(-3, 3, 40)
+    data = make_dataset(x, 3 * x, names=["x"])
+    assert str(search(data, "paper").best.expression) == "3*x"
+    with pytest.raises(ValueError, match="a preset must be one of paper, no-gradient, random-pruning, got 'papper'"):
+        search(data, "papper")

@@ -342,6 +342,7 @@ def test_a_cap_below_the_rate_does_not_lower_it():
         ("overlap", 0.0),
         ("overlap", 1.1),
         ("sparsity", -0.1),
+        ("device", "tpu"),
         ("sparsity", float("nan")),
     ],
 )

@@ -124,12 +124,17 @@ PRESETS: dict[str, SearchSettings] = {
 Watcher = Callable[[int, float, Candidate], None]
 
 
-def search(data: Dataset, settings: SearchSettings | None = None, *, watch: Watcher | None = None) -> SearchResult:
-    """The best formula for the data; `watch` is told epoch, loss and the best candidate so far at each pruning.
+def search(data: Dataset, settings: SearchSettings | str = "paper", *, watch: Watcher | None = None) -> SearchResult:
+    """The best formula for the data; `settings` may be the name of a preset, and `watch` is told epoch, loss and the
+    best candidate so far at each pruning.
 
     A time limit and Ctrl-C end the search with the best formula so far.
     """
-    return _Search(data, settings or SearchSettings(), watch).run()
+    if isinstance(settings, str):
+        if settings not in PRESETS:
+            raise ValueError(f"a preset must be one of {', '.join(PRESETS)}, got {settings!r}")
+        settings = PRESETS[settings]
+    return _Search(data, settings, watch).run()
 
 
 class _Search:

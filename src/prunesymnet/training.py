@@ -62,6 +62,8 @@ class TrainingSettings:
             raise ValueError(f"overlap must be in (0, 1], got {self.overlap!r}")
         if not self.sparsity >= 0:
             raise ValueError(f"sparsity must be >= 0, got {self.sparsity!r}")
+        if self.device.partition(":")[0] not in ("cpu", "cuda", "mps"):
+            raise ValueError(f"device must be cpu, cuda or mps, got {self.device!r}")
 
 
 def smoothed_half_norm(xp: Any, weights: Any, smooth: float) -> tuple[Any, Any]:
