@@ -18,7 +18,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PY) -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@touch $@
 
-demo: setup ## find Kepler's third law in the planets' orbits
+demo: setup ## find Boyle's law in his table, and fit three more to theirs
 	@$(PY) examples/demo.py
 
 test: setup ## the tests, on every core, with coverage

@@ -221,3 +221,9 @@ def test_the_papers_formulas_from_constants_a_twentieth_off(problem):
 
 
 FAST_OSCILLATIONS = ("korns-05", "aifeynman3-20")
+
+
+@pytest.mark.parametrize("thing", ["1.0*x", 3, None])
+def test_what_is_no_expression_is_named(thing):
+    with pytest.raises(TypeError, match=r"an Expression is needed, got .*parse\(text\) makes one"):
+        fit(thing, table(X**2))

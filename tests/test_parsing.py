@@ -2,6 +2,7 @@
 
 import ast
 import math
+import pickle
 import time
 
 import numpy as np
@@ -388,3 +389,10 @@ def test_the_grammar_is_pythons(text):
         return
     if isinstance(expected, float) and abs(expected) < 1e6:
         assert value(text) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+def test_an_error_can_be_passed_between_processes():
+    with pytest.raises(ParseError) as caught:
+        parse("x + * y")
+    again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 - our own
+    assert (str(again), again.column, again.text) == (str(caught.value), 4, "x + * y")

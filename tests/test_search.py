@@ -80,10 +80,41 @@ def test_scarce_rows_work():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_it_is_never_worse_than_the_linear_model(seed):
+def test_it_is_not_worse_than_the_linear_model_by_more_than_chance(seed):
     data = noise(seed)
     found = search(data, replace(QUICK, max_epochs=40, seed=seed))
-    assert r2(found.best.expression, data) >= linear_r2(data) - 1e-9
+    constants = data.features + 1
+    chance = 1 + 4 * constants / (data.rows - constants)
+    assert 1 - r2(found.best.expression, data) <= (1 - linear_r2(data)) * chance + 1e-9
+
+
+def test_variables_that_say_nothing_are_left_out():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(100, 5))
+    found = search(make_dataset(X, 3 * X[:, 0] + 0.3 * rng.normal(size=100)), replace(QUICK, layers=6, max_epochs=100))
+    assert found.best.expression.variables == ("x1",)
+
+
+def test_a_large_offset_is_not_taken_for_the_whole():
+    x = np.linspace(0.1, 3, 30)
+    found = search(make_dataset(x, 1e10 + 0.3 * np.sin(3 * x), names=["x"]), replace(QUICK, max_epochs=20))
+    assert found.status is not SearchStatus.EXACT or found.best.r2 > 0.999
+
+
+def test_few_rows_that_count():
+    x = np.linspace(-3, 3, 30)
+    weights = np.where(np.arange(30) < 6, 1.0, 0.0)
+    found = search(make_dataset(x, 2 * x, names=["x"], weights=weights), QUICK)
+    assert str(found.best.expression) == "2*x"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(([1, 2], [3, 4]), "data must be a Dataset"), ((load_example("boyle"), {"layers": 2}), "settings must be")],
+)
+def test_what_is_no_table_or_no_settings_is_named(arguments, message):
+    with pytest.raises(TypeError, match=message):
+        search(*arguments)
 
 
 def test_rows_of_weight_zero_do_not_count():

@@ -1,4 +1,4 @@
-"""Every exception that the package raises on purpose.
+"""The exceptions that are the package's own; a parameter out of range is a plain ValueError or TypeError.
 
     PruneSymNetError
     ├── DataError        a table that can't be used as it is     (also a ValueError)

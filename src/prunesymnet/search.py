@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from prunesymnet.coefficients import Fit, FitSettings, FitStatus, SnapSettings, fit, snap
 from prunesymnet.coefficients.snapping import describe
 from prunesymnet.data import Dataset
+from prunesymnet.errors import DataError
 from prunesymnet.expression import (
     Constant,
     Expression,
@@ -111,7 +112,7 @@ class SearchResult:
     losses: tuple[float, ...]
     prunings: tuple[int, ...]
     improvements: tuple[tuple[int, str, float], ...]  # (epoch, formula, held-out mse)
-    front: tuple[Fit, ...]  # on all rows: from the simplest to the most exact
+    front: tuple[Fit, ...] = ()  # on all rows: from the simplest to the most exact
 
 
 PRESETS: dict[str, SearchSettings] = {
@@ -130,6 +131,10 @@ def search(data: Dataset, settings: SearchSettings | str = "paper", *, watch: Wa
 
     A time limit and Ctrl-C end the search with the best formula so far.
     """
+    if not isinstance(data, Dataset):
+        raise TypeError(f"data must be a Dataset (see make_dataset and read_table), got {type(data).__name__}")
+    if not isinstance(settings, SearchSettings | str):
+        raise TypeError(f"settings must be SearchSettings or a preset's name, got {type(settings).__name__}")
     if isinstance(settings, str):
         if settings not in PRESETS:
             raise ValueError(f"a preset must be one of {', '.join(PRESETS)}, got {settings!r}")
@@ -140,12 +145,14 @@ def search(data: Dataset, settings: SearchSettings | str = "paper", *, watch: Wa
 class _Search:
     def __init__(self, data: Dataset, settings: SearchSettings, watch: Watcher | None) -> None:
         self.data, self.settings, self.watch = data, settings, watch
-        self.train, self.held = data.split(settings.holdout, settings.seed) if data.rows >= 10 else (data, data)
+        self.train, self.held = _split(data, settings)
         self.network = Network(data.names, settings.operators, settings.layers)
         self.rng = np.random.default_rng(settings.seed)
         self.tries: dict[str, int] = {}
         self.forms: dict[frozenset[tuple[int, int]], str] = {}  # of the choices that have come up
-        self.scale = float(np.mean(self.held.y**2)) or 1.0
+        # The error that counts as none: small beside the spread of the target, or lost in its rounding.
+        rounding = (16 * float(np.finfo(np.float64).eps)) ** 2 * float(np.mean(self.held.y**2))
+        self.no_error = max(settings.exact**2 * float(np.var(self.held.y)), rounding)
         self.simplest: dict[int, Candidate] = {}  # complexity -> the best candidate of that complexity
         self.best = self.candidate_of(_linear(data), 0)
         self.losses: list[float] = []
@@ -200,21 +207,24 @@ class _Search:
 
     def on_all_rows(self) -> tuple[Fit, list[Fit]]:
         """The formula to believe, fitted on all rows and rounded, and the front that it was chosen from. An exact one
-        needs no choice; else description length decides. Never worse than the linear model."""
+        needs no choice; else description length decides, among those that are not worse than the linear model by more
+        than chance explains (two standard errors for each of its constants)."""
         candidates = [self.best] if self.exact() else [*self.simplest.values(), self.best]
         fits = [fit(candidate.fit.expression, self.data) for candidate in candidates]
         fits = [replace(found, expression=canonical(found.expression)) for found in fits]  # signs may have changed
         fits.sort(key=lambda found: describe(found, self.data))
         rounded = [snap(found.expression, self.data, settings=self.settings.snapping) for found in fits[:ROUNDED]]
         linear = fit(_linear(self.data), self.data)
-        good = [found for found in [*rounded, *fits, linear] if found.mse <= linear.mse]
+        constants = len(linear.expression.constants)
+        allowed = linear.mse * (1 + 4 * constants / max(self.data.rows - constants, 1))
+        good = [found for found in [*rounded, *fits, linear] if found.mse <= allowed]
         return choose(good, self.data), front([*rounded, *fits, linear])
 
     def exact(self) -> bool:
         return self.is_exact(self.best)
 
     def is_exact(self, candidate: Candidate) -> bool:
-        return self.settings.exact > 0 and candidate.heldout_mse <= self.settings.exact**2 * self.scale
+        return self.settings.exact > 0 and candidate.heldout_mse <= self.no_error
 
     def prune(self, trainer: Trainer, restart: int, epoch: int) -> set[str]:
         """Prune one network and try its candidates; the forms that came out."""
@@ -253,7 +263,7 @@ class _Search:
         """The simplest that is left when operators are taken out as long as the formula stays as good: 1000*sin(x/1000)
         is no better than x."""
         while True:
-            good_enough = max(1.01 * candidate.heldout_mse, self.settings.exact**2 * self.scale)
+            good_enough = max(1.01 * candidate.heldout_mse, self.no_error)
             smaller = [self.candidate_of(v, candidate.epoch) for v in reductions(candidate.fit.expression)]
             smaller = [c for c in smaller if c.heldout_mse <= good_enough]
             if not smaller:
@@ -324,6 +334,18 @@ def reductions(expression: Expression) -> list[Expression]:
             if smaller.complexity < expression.complexity:
                 found.setdefault(form, smaller)
     return list(found.values())
+
+
+def _split(data: Dataset, settings: SearchSettings) -> tuple[Dataset, Dataset]:
+    """Training rows and held-out rows; all rows are both where there are too few, or too few that count."""
+    if data.rows < 10:
+        return data, data
+    try:
+        return data.split(settings.holdout, settings.seed)
+    except DataError:
+        if data.weights is None or data.weights.all():
+            raise
+        return data, data
 
 
 def _linear(data: Dataset) -> Expression:

@@ -166,11 +166,13 @@ class _Rounding:
             residual = self.data.y - compile_expression(short).values(self.data.columns)
             mse = _mean(residual**2, self.data)
             if mse <= exact:
-                return replace(state, fit=replace(state.fit, expression=short, mse=mse))
+                spread = _mean((self.data.y - _mean(self.data.y, self.data)) ** 2, self.data)
+                r2 = 1 - mse / spread if spread > 0 else state.fit.r2
+                return replace(state, fit=replace(state.fit, expression=short, mse=mse, r2=r2))
         return state
 
 
-def _reach(state: _State, value: float, error: float, settings: SnapSettings) -> float:
+def _reach(value: float, error: float, settings: SnapSettings) -> float:
     """How far from a constant to look for a round number. The error is an estimate: look twice as far."""
     return max(2 * settings.tolerance * error, 1e-9 * max(1.0, abs(value)))
 
@@ -178,7 +180,7 @@ def _reach(state: _State, value: float, error: float, settings: SnapSettings) ->
 def _whole_numbers(state: _State, settings: SnapSettings) -> _Choices:
     choices: _Choices = []
     for i, (value, error) in enumerate(zip(state.fit.expression.constants, state.errors, strict=True)):
-        reach = _reach(state, value, error, settings)
+        reach = _reach(value, error, settings)
         for whole in {round(value), 0} if abs(value) < 2**53 else ():
             if abs(value - whole) <= reach:
                 choices.append((i, abs(value - whole), Constant(whole)))
@@ -188,7 +190,7 @@ def _whole_numbers(state: _State, settings: SnapSettings) -> _Choices:
 def _closed(state: _State, settings: SnapSettings) -> _Choices:
     choices: _Choices = []
     for i, (value, error) in enumerate(zip(state.fit.expression.constants, state.errors, strict=True)):
-        reach = min(_reach(state, value, error, settings), 0.1 * abs(value))
+        reach = min(_reach(value, error, settings), 0.1 * abs(value))
         if value:
             forms = closed_forms(value, reach, largest=settings.largest)[:4]
             choices.extend((i, bits(form), form) for form in forms)

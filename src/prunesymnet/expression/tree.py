@@ -248,6 +248,10 @@ def is_free(node: Expression) -> bool:
 
 def postorder(expression: Expression) -> list[Expression]:
     """The nodes of a tree, operands before the operators that use them, from left to right."""
+    if not isinstance(expression, Expression):
+        raise TypeError(
+            f"an Expression is needed, got {type(expression).__name__}; parse(text) makes one, a fit has .expression"
+        )
     # Operator first and the last operand first, reversed, is postfix order; a stack needs no recursion.
     found, stack = [], [expression]
     while stack:
