@@ -334,3 +334,19 @@ def test_a_preset_by_name():
     assert str(search(data, "paper").best.expression) == "3*x"
     with pytest.raises(ValueError, match="a preset must be one of paper, no-gradient, random-pruning, got 'papper'"):
         search(data, "papper")
+
+
+def test_ctrl_c_at_the_very_end_loses_nothing(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("prunesymnet.search.snap", interrupted)
+    found = search(load_example("hubble"), replace(QUICK, max_epochs=20))
+    assert found.status is SearchStatus.INTERRUPTED
+    assert np.isfinite(found.best.mse)
+
+
+def test_the_time_limit_holds_with_many_restarts():
+    data = load_example("hubble")
+    settings = SearchSettings(time_limit=1.0, prune_every=1, training=TrainingSettings(restarts=200))
+    assert search(data, settings).seconds < 4.0

@@ -175,6 +175,8 @@ class _Search:
                 if epoch % settings.prune_every == 0:
                     self.prunings.append(epoch)
                     for restart in range(training.restarts):
+                        if self.exact() or time.monotonic() - began > settings.time_limit:
+                            break  # many restarts take long to prune
                         forms = self.prune(trainer, restart, epoch)
                         overlap = len(forms & last[restart]) / max(len(forms), 1)
                         trainer.after_pruning(restart, overlap)
@@ -188,10 +190,14 @@ class _Search:
                     break
         except KeyboardInterrupt:
             status = SearchStatus.INTERRUPTED
-        self.best = self.shrink(self.best)
+        best, fits = self.best.fit, [self.best.fit]
+        try:
+            self.best = self.shrink(self.best)
+            best, fits = self.on_all_rows()
+        except KeyboardInterrupt:  # even now, what has been found is returned
+            status = SearchStatus.INTERRUPTED
         if self.exact():
             status = SearchStatus.EXACT
-        best, fits = self.on_all_rows()
         return SearchResult(
             best=best,
             status=status,
