@@ -12,8 +12,8 @@ import prunesymnet
 
 SOURCE = Path(prunesymnet.__file__).parent
 ORDER = (
-    "errors", "operators", "data", "expression", "activation", "network", "training", "pruning", "coefficients",
-    "selection", "search", "progress", "estimator", "export", "report", "cli", "studio",
+    "errors", "settings", "operators", "data", "expression", "activation", "network", "training", "pruning",
+    "coefficients", "selection", "search", "progress", "estimator", "export", "report", "cli", "studio",
 )  # fmt: skip
 # Within a package, too: each module builds on those before it.
 INSIDE = {

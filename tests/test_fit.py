@@ -182,6 +182,8 @@ def test_the_limit_of_iterations_is_said():
         ({"max_iterations": 2.5}, "max_iterations must be a whole number >= 1, got 2.5"),
         ({"time_limit": 0}, "time_limit must be a number of seconds > 0, got 0"),
         ({"seed": -1}, "seed must be"),
+        ({"time_limit": "5"}, "time_limit must be a number of seconds > 0, got '5'"),
+        ({"starts": True}, "starts must be a whole number >= 1, got True"),
     ],
 )
 def test_bad_settings_are_named(options, message):

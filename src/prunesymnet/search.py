@@ -35,6 +35,7 @@ from prunesymnet.network import Choice, Network
 from prunesymnet.operators import PAPER, Operator
 from prunesymnet.pruning import PRUNERS, PruningSettings, Trained, reverse
 from prunesymnet.selection import choose, front
+from prunesymnet.settings import check_number, check_whole
 from prunesymnet.training import Trainer, TrainingSettings
 
 Array = NDArray[np.float64]
@@ -79,13 +80,10 @@ class SearchSettings:
     def __post_init__(self) -> None:
         if self.pruner not in PRUNERS:
             raise ValueError(f"pruner must be one of {', '.join(PRUNERS)}, got {self.pruner!r}")
-        for name in ("max_epochs", "prune_every", "layers", "fits_per_form"):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                raise ValueError(f"{name} must be a whole number >= 1, got {getattr(self, name)!r}")
-        if not self.time_limit > 0:
-            raise ValueError(f"time_limit must be a number of seconds > 0, got {self.time_limit!r}")
-        if not self.exact >= 0:
-            raise ValueError(f"exact must be a relative error >= 0, got {self.exact!r}")
+        check_whole(self, max_epochs=1, prune_every=1, layers=1, fits_per_form=1, seed=0)
+        check_number(self, "time_limit", "a number of seconds > 0", lambda v: v > 0)
+        check_number(self, "exact", "a relative error >= 0", lambda v: v >= 0)
+        check_number(self, "holdout", "a fraction between 0 and 1, both excluded", lambda v: 0 < v < 1)
 
 
 @dataclass(frozen=True, slots=True)

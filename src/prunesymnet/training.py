@@ -25,6 +25,7 @@ import torch
 from prunesymnet.activation import backward, forward
 from prunesymnet.data import Dataset
 from prunesymnet.network import Network
+from prunesymnet.settings import check_number, check_whole
 
 LARGEST = 1e12  # of a column or the target
 
@@ -51,17 +52,11 @@ class TrainingSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("restarts", 1), ("reinitialise_every", 1), ("reinitialise_after_fired", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < least:
-                raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}")
-        for name in ("learning_rate", "most_learning_rate", "clip", "smooth"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be > 0, got {getattr(self, name)!r}")
-        if not 0 < self.overlap <= 1:
-            raise ValueError(f"overlap must be in (0, 1], got {self.overlap!r}")
-        if not self.sparsity >= 0:
-            raise ValueError(f"sparsity must be >= 0, got {self.sparsity!r}")
+        check_whole(self, restarts=1, reinitialise_every=1, reinitialise_after_fired=1, raise_after=0, seed=0)
+        for name in ("learning_rate", "most_learning_rate", "clip", "smooth", "jump"):
+            check_number(self, name, "a number > 0", lambda v: v > 0)
+        check_number(self, "overlap", "a fraction in (0, 1]", lambda v: 0 < v <= 1)
+        check_number(self, "sparsity", "a number >= 0", lambda v: v >= 0)
         if self.device.partition(":")[0] not in ("cpu", "cuda", "mps"):
             raise ValueError(f"device must be cpu, cuda or mps, got {self.device!r}")
 

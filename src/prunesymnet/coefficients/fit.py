@@ -26,6 +26,7 @@ from scipy import optimize
 from prunesymnet.coefficients.least_squares import FitStatus, Solution, levenberg_marquardt
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression, Program, compile_expression
+from prunesymnet.settings import check_number, check_whole
 
 Array = NDArray[np.float64]
 
@@ -48,12 +49,8 @@ class FitSettings:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ValueError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
-        for name, least in (("starts", 1), ("max_iterations", 1), ("batch", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < least:
-                raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}")
-        if not self.time_limit > 0:
-            raise ValueError(f"time_limit must be a number of seconds > 0, got {self.time_limit!r}")
+        check_whole(self, starts=1, max_iterations=1, batch=1, seed=0)
+        check_number(self, "time_limit", "a number of seconds > 0", lambda v: v > 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from prunesymnet.coefficients.uncertainty import covariance
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Constant, Expression, canonical, compile_expression
 from prunesymnet.expression.tree import is_free, transform
+from prunesymnet.settings import check_number, check_whole
 
 Array = NDArray[np.float64]
 EPSILON = float(np.finfo(np.float64).eps)
@@ -47,12 +48,9 @@ class SnapSettings:
     fit: FitSettings = field(default_factory=FitSettings)
 
     def __post_init__(self) -> None:
-        if not self.tolerance > 0:
-            raise ValueError(f"tolerance must be a number of standard errors > 0, got {self.tolerance!r}")
-        if not 0 <= self.noise < 1:
-            raise ValueError(f"noise must be a part of the target's size, from 0 to below 1, got {self.noise!r}")
-        if not isinstance(self.largest, int) or self.largest < 1:
-            raise ValueError(f"largest must be a whole number >= 1, got {self.largest!r}")
+        check_number(self, "tolerance", "a number of standard errors > 0", lambda v: v > 0)
+        check_number(self, "noise", "a part of the target's size, from 0 to below 1", lambda v: 0 <= v < 1)
+        check_whole(self, largest=1)
 
 
 def snap(expression: Expression, data: Dataset, *, settings: SnapSettings | None = None) -> Fit:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from prunesymnet.pruning.subnetwork import Subnetwork, Trained, retain, score_edges
+from prunesymnet.settings import check_whole
 
 LEAST = 1e-300  # so that a loss of 0 has a logarithm
 UNNESTED = ("sin", "cos", "exp", "log")
@@ -27,10 +28,7 @@ class PruningSettings:
     rescale: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.beam, int) or self.beam < 1:
-            raise ValueError(f"beam must be a whole number >= 1, got {self.beam!r}")
-        if not isinstance(self.sampled_layers, int) or self.sampled_layers < 0:
-            raise ValueError(f"sampled_layers must be a whole number >= 0, got {self.sampled_layers!r}")
+        check_whole(self, beam=1, sampled_layers=0)
 
 
 def beam(trained: Trained, settings: PruningSettings, rng: np.random.Generator) -> list[Subnetwork]:
