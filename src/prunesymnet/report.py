@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba
@@ -100,7 +99,7 @@ def draw_subnetwork(
 ) -> Figure:
     """The retained nodes and edges with their weights; under its formula, what became of it when it was `fitted`."""
     numbers = np.asarray(weights, dtype=np.float64)
-    formula = canonical(network.expression(torch.from_numpy(numbers), choice))
+    formula = canonical(network.expression(numbers, choice))
     places = _Places(network)
     chains = places.chains(choice)
     ends = [y for chain in chains.values() for _, y in chain]

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
+from numpy.typing import NDArray
 
 from prunesymnet.activation import backward, forward
 from prunesymnet.data import Dataset
@@ -103,13 +103,13 @@ class Trainer:
 
     def __init__(self, network: Network, data: Dataset, settings: TrainingSettings) -> None:
         self.network, self.settings = network, settings
-        self.xp: Any = np if settings.device == "cpu" else torch
+        self.xp: Any = _library(settings.device)
         self.drawn = 0
         _check_sizes(data)
-        self.inputs = self.place(network.input_rows(data.columns))
-        self.target = self.place(torch.tensor(data.y, dtype=torch.float32))
+        self.inputs = self.place(network.input_table(data.columns))
+        self.target = self.place(data.y)
         shares = np.ones(data.rows) if data.weights is None else data.weights
-        self.shares = self.place(torch.tensor(shares / shares.sum(), dtype=torch.float32))
+        self.shares = self.place(shares / shares.sum())
         self.weights = self.fresh(settings.restarts)
         self.adam = Adam(self.xp, self.weights)
         self.rates = self.xp.full_like(self.weights[:, :1], settings.learning_rate)
@@ -119,14 +119,16 @@ class Trainer:
         self.last: Any = None
         self.gradient: Any = None
 
-    def place(self, tensor: torch.Tensor) -> Any:
-        return tensor.numpy() if self.xp is np else tensor.to(self.settings.device)
+    def place(self, array: NDArray[np.float64]) -> Any:
+        """In float32, on the device of the training."""
+        single = array.astype(np.float32)
+        return single if self.xp is np else self.xp.from_numpy(single).to(self.settings.device)
 
     def fresh(self, restarts: int) -> Any:
         self.drawn += 1
         seed = self.settings.seed * 1_000_003 + self.drawn
         # Without gradient steps, an edge that starts at zero would stay there.
-        return self.place(self.network.initial_weights(restarts, seed, quotients=not self.settings.gradient))
+        return self.place(self.network.draw_weights(restarts, seed, quotients=not self.settings.gradient))
 
     def step(self) -> Any:
         """One epoch; the mean squared error of each restart before it."""
@@ -196,6 +198,15 @@ class Trainer:
         else:
             self.same[restart] = 0
             self.rates[restart, 0] = settings.learning_rate
+
+
+def _library(device: str) -> Any:
+    """numpy on a CPU, and torch, which is slow to import, only elsewhere."""
+    if device == "cpu":
+        return np
+    import torch
+
+    return torch
 
 
 def _check_sizes(data: Dataset) -> None:
