@@ -6,7 +6,7 @@ fresh points in the same box and in one 1.5 times as wide, and has at most twice
 
 import numpy as np
 
-from benchmarks.problems import Problem, sample
+from benchmarks.problems import Problem
 from prunesymnet.expression import Apply, Expression, canonical, evaluate, postorder
 
 
@@ -18,9 +18,8 @@ def recovered(problem: Problem, found: Expression) -> bool:
     allowed = 2 * max(operations(problem.formula), operations(canonical(problem.formula)))
     if operations(found) > max(allowed, 2):
         return False
-    middle, half = (problem.low + problem.high) / 2, (problem.high - problem.low) / 2
     for wide in (1.0, 1.5):
-        data = sample(problem.formula, 2000, 10_007, middle - wide * half, middle + wide * half)
+        data = problem.sample(2000, 10_007, wide=wide)
         values, finite = evaluate(found, data.columns)
         size = np.maximum(np.abs(data.y), np.median(np.abs(data.y)))
         close = finite & (np.abs(values - data.y) <= 1e-4 * size)

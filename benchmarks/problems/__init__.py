@@ -1,19 +1,29 @@
 """The problems: formulas to recover, and how their points are drawn.
 
 `paper.csv` has the 87 formulas of the paper's tables with the number of times (of five) each of its methods
-found them. 128 points are drawn uniformly from the box, again where the value is not finite.
+found them, and one box for all variables. The other sets are public ones, each variable with its own range:
+Nguyen, Jin, Keijzer, Vladislavleva, the Feynman Symbolic Regression Database (its numbers and ranges) and
+the right-hand sides of Strogatz's equations (the boxes are ours: the originals are points on trajectories).
+Left out is what the operators cannot say: keijzer-06 (a sum of x terms), feynman-I-26-2 and I-30-5 (arcsin).
+
+Points (128 in the benchmarks) are drawn uniformly from the box, again where the value is not finite.
 """
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prunesymnet.data import Dataset, make_dataset
 from prunesymnet.expression import Apply, Constant, Expression, canonical, evaluate, fold, parse
 
+SETS = ("paper", "nguyen", "jin", "keijzer", "vladislavleva", "feynman", "strogatz")
+LEAST_FINITE = 0.01  # of the points drawn: with fewer, the box is not one of this formula
+ENOUGH = 2000  # draws before that is judged
 TARGET = "target"  # a formula's own variables may be called y
+Bounds = float | NDArray[np.float64]  # one for all variables, or one for each
 
 
 @dataclass(frozen=True)
@@ -21,32 +31,52 @@ class Problem:
     name: str
     group: str
     formula: Expression
-    low: float
-    high: float
+    ranges: dict[str, tuple[float, float]] = field(hash=False)  # of each variable
+    source: str = ""
 
-    def sample(self, rows: int = 128, seed: int = 0) -> Dataset:
-        """Points in the box where the formula is finite."""
-        return sample(self.formula, rows, seed, self.low, self.high)
+    def sample(self, rows: int = 128, seed: int = 0, wide: float = 1.0) -> Dataset:
+        """Points where the formula is finite, in the box or in one `wide` times as wide around the same middle."""
+        low, high = np.array([self.ranges[name] for name in self.formula.variables]).T
+        reach = (wide - 1) * (high - low) / 2
+        return sample(self.formula, rows, seed, low - reach, high + reach)
 
 
 def load(name: str = "paper") -> list[Problem]:
     """A problem set by name."""
+    if name not in SETS:
+        raise ValueError(f"no problem set is named {name!r}; there are {', '.join(SETS)}")
     with (Path(__file__).parent / f"{name}.csv").open(newline="") as file:
-        return [
-            Problem(row["name"], row["dataset"], parse(row["expression"]), float(row["low"]), float(row["high"]))
-            for row in csv.DictReader(file)
-        ]
+        return [_problem(row) for row in csv.DictReader(file)]
 
 
-def sample(formula: Expression, rows: int = 128, seed: int = 0, low: float = -5.0, high: float = 5.0) -> Dataset:
-    """A table of a formula's values; points where it is not finite are drawn again."""
+def _problem(row: dict[str, str]) -> Problem:
+    formula = parse(row["expression"])
+    if "ranges" in row:
+        ends = [text.split(":") for text in row["ranges"].split(";")]
+        ranges = {name: (float(low), float(high)) for name, low, high in ends}
+    else:
+        ranges = dict.fromkeys(formula.variables, (float(row["low"]), float(row["high"])))
+    return Problem(row["name"], row["dataset"], formula, ranges, row.get("source", ""))
+
+
+def sample(formula: Expression, rows: int = 128, seed: int = 0, low: Bounds = -5.0, high: Bounds = 5.0) -> Dataset:
+    """A table of a formula's values; points where it is not finite are drawn again.
+
+    `low` and `high` are one number for all variables or one for each, in the order of `formula.variables`.
+    """
     rng = np.random.default_rng(seed)
     names = formula.variables
     kept = np.empty((0, len(names)))
+    drawn = 0
     while len(kept) < rows:
         points = rng.uniform(low, high, (4 * rows, len(names)))
         finite = evaluate(formula, dict(zip(names, points.T, strict=True))).finite
         kept = np.concatenate([kept, points[finite]])
+        drawn += len(points)
+        if drawn >= ENOUGH and len(kept) < LEAST_FINITE * drawn:
+            raise ValueError(
+                f"{formula} is finite at {len(kept)} of {drawn:,} points drawn from {low} to {high}: choose another box"
+            )
     X = kept[:rows]
     y = evaluate(formula, dict(zip(names, X.T, strict=True))).values
     return make_dataset(X, y, names=names, target=TARGET)

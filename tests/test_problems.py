@@ -1,0 +1,72 @@
+"""The problem sets: that every formula can be read and drawn from, and one value of each set worked out by hand."""
+
+from itertools import chain
+
+import numpy as np
+import pytest
+
+from benchmarks.problems import SETS, Problem, load, sample
+from benchmarks.recovery import recovered
+from prunesymnet.expression import evaluate, parse
+
+COUNTS = {"paper": 87, "nguyen": 12, "jin": 6, "keijzer": 14, "vladislavleva": 8, "feynman": 98, "strogatz": 14}
+
+# A formula, a point in its box, and its value there written once more in numpy.
+SPOTS = {
+    "paper": ("korns-07", {"x": 2.0, "y": 1.0, "z": 4.0}, 0.23 + 14.2 * 3.0 / 12.0),
+    "nguyen": ("nguyen-07", {"x": 1.5}, np.log(2.5) + np.log(3.25)),
+    "jin": ("jin-06", {"x": 2.0, "y": -1.0}, 1.35 * -2.0 + 5.5 * np.sin(-2.0)),
+    "keijzer": ("keijzer-09", {"x": 7.0}, np.arcsinh(7.0)),
+    "vladislavleva": ("vladislavleva-08", {"x": 1.0, "y": 4.0}, (16.0 + 1.0 - 1.0) / 26.0),
+    "feynman": ("feynman-I-6-2b", {"sigma": 2.0, "theta": 1.0, "theta1": 3.0}, np.exp(-0.5) / np.sqrt(8.0 * np.pi)),
+    "strogatz": ("strogatz-shearflow1", {"x": 1.0, "y": 0.5}, np.cos(1.0) / np.tan(0.5)),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_formula_of_a_set_can_be_drawn_from(name):
+    problems = load(name)
+    assert len(problems) == COUNTS[name]
+    for problem in problems:
+        assert set(problem.ranges) == set(problem.formula.variables), problem.name
+        low, high = np.array([problem.ranges[v] for v in problem.formula.variables]).T
+        assert (low < high).all(), problem.name
+        for wide in (1.0, 1.5):
+            data = problem.sample(128, 0, wide=wide)
+            assert data.X.shape == (128, len(low))
+            assert np.isfinite(data.y).all(), problem.name
+            assert (np.abs(data.X - (low + high) / 2) <= wide * (high - low) / 2 + 1e-9).all(), problem.name
+
+
+def test_names_are_unique():
+    names = [problem.name for problem in chain.from_iterable(map(load, SETS))]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_value_worked_out_by_hand(name):
+    wanted, point, value = SPOTS[name]
+    problem = next(p for p in load(name) if p.name == wanted)
+    got = evaluate(problem.formula, {v: np.array([at]) for v, at in point.items()}).values
+    assert got == pytest.approx([value], rel=1e-12)
+
+
+def test_one_range_for_all_variables_draws_the_same_points():
+    problem = next(p for p in load() if p.name == "livermore-09")
+    first, second = problem.sample(64, 1, wide=1.5), sample(problem.formula, 64, 1, -7.5, 7.5)
+    assert first.X.tobytes() == second.X.tobytes()
+    assert first.y.tobytes() == second.y.tobytes()
+
+
+def test_recovery_is_judged_in_the_box_of_each_variable():
+    problem = next(p for p in load("feynman") if p.name == "feynman-II-24-17")
+    assert recovered(problem, parse("sqrt((omega/c)**2 - (pi/d)**2)"))
+    assert not recovered(problem, parse("omega/c"))
+
+
+def test_a_box_without_values_and_a_set_without_a_file_are_named():
+    nowhere = Problem("nowhere", "none", parse("log(-x) + y"), {"x": (1.0, 2.0), "y": (0.0, 1.0)})
+    with pytest.raises(ValueError, match="is finite at 0 of"):
+        nowhere.sample(128, 0)
+    with pytest.raises(ValueError, match="no problem set is named 'koza'"):
+        load("koza")
