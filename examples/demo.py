@@ -24,12 +24,12 @@ def relative(data: psn.Dataset) -> psn.Dataset:
 
 
 def search_for_a_law() -> None:
-    data, settings = psn.load_example("boyle"), SearchSettings(max_epochs=1000)
+    data, settings = psn.load_example("boyle"), SearchSettings(time_limit=10)
     print(f"Boyle's law (1662): {data.rows} rows of boyle.csv, and no form given")
-    with Progress(settings.max_epochs) as progress:
+    with Progress(settings.time_limit) as progress:
         found = search(data, settings, watch=progress)
     print(f"  found   {data.target} = {psn.to_text(found.best.expression, digits=7)}      R² = {found.best.r2:.7g}")
-    print(f"          {found.epochs} epochs and {len(found.prunings)} prunings in {found.seconds:.1f} s")
+    print(f"          {found.fits} formulas fitted in {found.seconds:.1f} s: {found.status.value}")
     print()
 
 

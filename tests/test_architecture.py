@@ -20,7 +20,8 @@ INSIDE = {
     "operators": ("table", "custom"),
     "data": ("messages", "checks", "dataset", "files"),
     "expression": ("tree", "printing", "parsing", "program", "canonical", "fingerprint"),
-    "pruning": ("subnetwork", "beam", "random", "reverse"),
+    "pruning": ("subnetwork", "beam", "random", "reverse", "exhaustive"),
+    "search": ("settings", "forms", "judge", "networks", "loop"),
     "coefficients": ("least_squares", "fit", "uncertainty", "closed_forms", "snapping"),
 }
 
@@ -78,6 +79,21 @@ def test_the_core_imports_neither_torch_nor_sympy():
     code = "import sys, prunesymnet; print('torch' in sys.modules, 'sympy' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.split() == ["False", "False"]
+
+
+def test_training_and_pruning_on_a_cpu_import_no_torch():
+    code = (
+        "import sys, numpy as np, prunesymnet.pruning as pruning, prunesymnet.training as training; "
+        "from prunesymnet.data import make_dataset; from prunesymnet.network import Network; "
+        "x = np.linspace(-2, 2, 32); network = Network(('x',), layers=2); "
+        "trainer = training.Trainer(network, make_dataset(x, x**2, names=['x']), training.TrainingSettings()); "
+        "assert all(np.isfinite(trainer.step()).all() for _ in range(3)); "
+        "trained = pruning.Trained(network, *trainer.snapshot(0), x**2); rng = np.random.default_rng(0); "
+        "assert all(prune(trained, pruning.PruningSettings(), rng) for prune in pruning.PRUNERS.values()); "
+        "assert pruning.reverse(trained, most_edges=network.edges) is not None; print('torch' in sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.split() == ["False"]
 
 
 def test_importing_draws_no_random_number_and_says_nothing():

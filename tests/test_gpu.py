@@ -41,5 +41,5 @@ def test_training_stays_finite_and_learns():
 
 
 def test_a_search_finds_the_formula():
-    settings = SearchSettings(max_epochs=400, training=TrainingSettings(restarts=4, device="cuda"))
+    settings = SearchSettings(pruner="beam", max_epochs=400, training=TrainingSettings(restarts=4, device="cuda"))
     assert str(search(DATA, settings).best.expression) == "x*y/2"

@@ -73,7 +73,7 @@ def result(**changes):
         status=SearchStatus.EXACT,
         epochs=40,
         seconds=1.0,
-        candidate=Candidate(fitted, 0.0, 40, choice, rng.normal(size=network.edges)),
+        candidate=Candidate(fitted, 0.0, "networks", 40, choice, rng.normal(size=network.edges)),
         network=network,
         losses=(float("inf"), float("nan"), *np.geomspace(1e3, 1e-2, 38)),
         prunings=(20, 40),

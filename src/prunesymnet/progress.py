@@ -1,11 +1,12 @@
-"""What a search is doing, on one line of the terminal: epoch, loss, and the best formula so far.
+"""What a search is doing, on one line of the terminal: time, stage, formulas fitted, and the best so far.
 
-    with Progress(max_epochs) as progress:
+    with Progress(settings.time_limit) as progress:
         search(data, settings, watch=progress)
 
 It shows itself on a terminal only, and leaves nothing behind.
 """
 
+import math
 from types import TracebackType
 
 from rich.console import Console
@@ -14,16 +15,15 @@ from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
 from prunesymnet.expression import to_text
-from prunesymnet.search import Candidate
+from prunesymnet.search import Update
 
 
 class Progress:
     """A watcher for `search`; `console` is where to show it (left out: standard error)."""
 
-    def __init__(self, max_epochs: int, *, console: Console | None = None) -> None:
+    def __init__(self, time_limit: float = math.inf, *, console: Console | None = None) -> None:
         console = console or Console(stderr=True)
         self.bar = Bar(
-            TextColumn("{task.completed}/{task.total} epochs"),
             BarColumn(bar_width=20),
             TimeElapsedColumn(),
             TextColumn("{task.description}"),
@@ -31,7 +31,7 @@ class Progress:
             transient=True,
             disable=not console.is_terminal,
         )
-        self.task = self.bar.add_task("", total=max_epochs)
+        self.task = self.bar.add_task("", total=time_limit if math.isfinite(time_limit) else None)
 
     def __enter__(self) -> "Progress":
         self.bar.start()
@@ -42,7 +42,9 @@ class Progress:
     ) -> None:
         self.bar.stop()
 
-    def __call__(self, epoch: int, loss: float, best: Candidate) -> None:
-        formula = escape(to_text(best.fit.expression, digits=4))
+    def __call__(self, update: Update) -> None:
+        formula = escape(to_text(update.best.fit.expression, digits=4))
         shown = formula if len(formula) <= 60 else formula[:59] + "…"
-        self.bar.update(self.task, completed=epoch, description=f"loss {loss:.3g}  R² {best.fit.r2:.6g}  {shown}")
+        stage = f"epoch {update.epoch}" if update.epoch else update.stage
+        text = f"{stage}  {update.fits} formulas fitted  R² {update.best.fit.r2:.6g}  {shown}"
+        self.bar.update(self.task, completed=update.seconds, description=text)

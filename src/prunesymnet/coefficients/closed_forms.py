@@ -59,6 +59,8 @@ def _search(size: float, tolerance: float, largest: int) -> Iterator[Expression]
     if low <= 0:
         return
     for family in _FAMILIES:
+        if not math.isfinite(family.read(high)):
+            continue
         fraction = simplest_fraction(family.read(low), family.read(high))
         if 0 < fraction.numerator * fraction.denominator <= largest:
             yield canonical(family.write(Constant(fraction.numerator) / Constant(fraction.denominator)))

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from prunesymnet.coefficients.closed_forms import bits, closed_forms
 from prunesymnet.coefficients.fit import Fit, FitSettings, fit
+from prunesymnet.coefficients.least_squares import FitStatus
 from prunesymnet.coefficients.uncertainty import covariance
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Constant, Expression, canonical, compile_expression
@@ -82,7 +83,14 @@ class _State:
         expression = result.expression
         noise = max(rounding_level(expression, data), noise * math.sqrt(_mean(data.y**2, data)))
         errors = np.sqrt(np.diagonal(covariance(expression, data, least_rms=noise)))
-        return cls(result, errors, noise, description_length(result, errors, noise, data.rows))
+        precision = errors
+        if result.status is FitStatus.RANK_DEFICIENT:
+            # Constants that can't be told apart have no error of their own, but they do not come for free.
+            _, jacobian = compile_expression(expression).values_and_jacobian(data.columns)
+            sizes = np.sqrt(np.einsum("pn,pn->p", jacobian, jacobian))
+            alone = math.sqrt(max(result.mse, noise**2)) / np.where(sizes > 0, sizes, np.inf)
+            precision = np.minimum(errors, np.nan_to_num(alone))
+        return cls(result, errors, noise, description_length(result, precision, noise, data.rows))
 
 
 def rounding_level(expression: Expression, data: Dataset) -> float:

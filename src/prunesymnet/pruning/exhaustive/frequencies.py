@@ -1,0 +1,122 @@
+"""Frequencies by scanning: the loss of sin(w*u) has a valley for every w, and no gradient leads to the right one.
+
+For a node u, w runs over a grid so fine that the phase at the ends of u's range is right somewhere, and
+`a*sin(w*u) + b*cos(w*u)` is solved in closed form for each w. What remains is polished by the fit.
+
+The grid follows the data: its step is 1/range of u. Where u has long tails (x*y/z), it is the range of the central
+rows: the others would need a grid too fine to scan, and they come in when the frequency is known.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prunesymnet.expression import Constant, Expression, apply
+from prunesymnet.pruning.exhaustive.asked import Asked
+from prunesymnet.pruning.exhaustive.bank import Bank
+from prunesymnet.pruning.exhaustive.scan import Question, _Base
+
+Array = NDArray[np.float64]
+
+CENTRAL = 3.0  # median deviations from the median: rows beyond are tails...
+TAILS = 2.0  # ...if they make the range so many times larger
+CHUNK = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Frequencies for a node, and the rows by which they are judged."""
+
+    frequencies: Array
+    rows: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, u: Array, count: int) -> "Grid":
+        off = np.abs(u - np.median(u))
+        rows = np.ones(len(u), dtype=bool)
+        central = off <= CENTRAL * np.median(off)
+        if np.ptp(u) > TAILS * np.ptp(u[central]) > 0:
+            rows = central
+        return cls(np.arange(1, count + 1) / np.ptp(u[rows]), rows)
+
+
+def scan_frequencies(u: Array, grid: Grid, questions: list[Question], keep: int) -> list[tuple[Array, Array]]:
+    """For each question the `keep` best frequencies, and what sine and cosine leave unexplained with them."""
+    # Only where tails are cut off are the weights others than the question's own.
+    bases = []
+    for question in questions:
+        weights = np.ones_like(u) if question.weights is None else question.weights
+        bases.append(_Base.of(Question(question.target, question.given, np.where(grid.rows, weights, 0.0))))
+    gains: list[list[Array]] = [[] for _ in questions]
+    single = np.float32
+    with np.errstate(all="ignore"):
+        for start in range(0, len(grid.frequencies), CHUNK):
+            phase = np.outer(grid.frequencies[start : start + CHUNK], u).astype(single)
+            sine, cosine = np.sin(phase), np.cos(phase)
+            for base, found in zip(bases, gains, strict=True):
+                found.append(_both(sine, cosine, base))
+    out = []
+    for gain in gains:
+        total = np.concatenate(gain)
+        # Neighbours on the grid are one frequency: only the tops of hills count.
+        padded = np.concatenate([[-1.0], total, [-1.0]])
+        top = np.flatnonzero((total >= padded[:-2]) & (total >= padded[2:]))
+        best = top[np.argsort(-total[top], kind="stable")[:keep]]
+        out.append((grid.frequencies[best], 1.0 - total[best]))
+    return out
+
+
+def _both(sine: NDArray[np.float32], cosine: NDArray[np.float32], base: _Base) -> Array:
+    """The part explained by both columns together, for each frequency."""
+    weights = (base.root**2).astype(np.float32)
+    rest = (base.rest * base.root).astype(np.float32)
+    basis = (base.basis * base.root).astype(np.float32).T
+    along, across = sine @ basis, cosine @ basis
+    ss = (sine * sine) @ weights - np.einsum("kq,kq->k", along, along)
+    cc = (cosine * cosine) @ weights - np.einsum("kq,kq->k", across, across)
+    sc = (sine * cosine) @ weights - np.einsum("kq,kq->k", along, across)
+    s, c = sine @ rest, cosine @ rest
+    det = np.maximum(ss * cc - sc * sc, 1e-4)
+    return base.explained + np.asarray((s * s * cc + c * c * ss - 2 * s * c * sc) / det, dtype=np.float64)
+
+
+def refined(u: Array, grid: Grid, frequency: float, question: Question) -> float:
+    """The frequency between its neighbours on the grid that explains most, to a thousandth of a step."""
+    step = 1 / float(np.ptp(u[grid.rows]))
+    for _ in range(3):
+        near = frequency + step * np.linspace(-1, 1, 21)
+        (best, _), *_ = scan_frequencies(u, Grid(near[near > 0], grid.rows), [question], 1)
+        frequency, step = float(best[0]), step / 10
+    return frequency
+
+
+def wave(asked: Asked, u: Array, tree: Expression, frequency: float) -> list[tuple[Array, Expression]]:
+    """The terms for one frequency: a sine or a cosine where the phase is near to one, and one with a phase."""
+    inside = Constant(float(frequency)) * tree
+    root = np.sqrt(asked.frame.weights)
+    terms = [np.ones_like(u), *asked.terms(), np.sin(frequency * u), np.cos(frequency * u)]
+    solved = np.linalg.lstsq(np.array(terms).T * root[:, None], asked.frame.target * root, rcond=1e-12)[0]
+    a, b = solved[-2:]
+    phase = float(np.arctan2(b, a))
+    found: list[tuple[Array, Expression]] = []
+    for name, values, off in (("sin", np.sin, abs(b)), ("cos", np.cos, abs(a))):
+        if off < 0.3 * np.hypot(a, b):
+            found.append((values(frequency * u), apply(name, inside)))
+    return [*found, (np.sin(frequency * u + phase), apply("sin", inside + Constant(phase)))]
+
+
+def frequency_nodes(bank: Bank, nodes: list[int], count: int, names: tuple[str, ...]) -> Bank:
+    """The bank with sin(w*u) and cos(w*u) for a grid of w for each of these nodes, so that their products with other
+    nodes are scored too."""
+    values: list[Array] = []
+    trees: list[Expression] = []
+    for node in nodes:
+        u, tree = bank.values[node], bank.expression(node)
+        grid = Grid.of(u, count)
+        phase = np.outer(grid.frequencies, u)
+        for name, function in (("sin", np.sin), ("cos", np.cos)):
+            if name in names:
+                values.append(function(phase))
+                trees.extend(apply(name, Constant(float(w)) * tree) for w in grid.frequencies)
+    return bank.with_listed(np.concatenate(values), trees) if values else bank

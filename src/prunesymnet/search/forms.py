@@ -1,0 +1,84 @@
+"""Formulas made from formulas: with a weight on every edge, with one operator less, without a needless abs."""
+
+from collections.abc import Iterator
+
+from prunesymnet.data import Dataset
+from prunesymnet.expression import (
+    Apply,
+    Constant,
+    Expression,
+    Variable,
+    apply,
+    canonical_and_skeleton,
+    evaluate,
+    fold,
+    postorder,
+)
+from prunesymnet.operators import Operator
+
+
+def linear(data: Dataset) -> Expression:
+    """Where every search starts from: the linear model."""
+    total: Expression = Constant(1.0)
+    for name in data.names:
+        total = total + Constant(1.0) * Variable(name)
+    return total
+
+
+def freed(expression: Expression) -> Expression:
+    """With a free weight on every edge, as in the network: what a bank has as `1/(1 + x**2)` is `1/(a + b*x**2)`.
+
+    Exponents stay: they are no operands of the network. `canonical` merges the weights that say the same.
+    """
+
+    def weighted(operand: Expression) -> Expression:
+        return operand if isinstance(operand, Constant) and operand.is_free else Constant(1.0) * operand
+
+    def combine(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
+        if operator.name == "pow":
+            return Apply(operator, operands)
+        return Apply(operator, tuple(map(weighted, operands)))
+
+    return fold(expression, lambda leaf: leaf, combine)
+
+
+def without_needless_abs(expression: Expression, data: Dataset) -> Expression:
+    """log|u|, as the network has it, is log(u) where u is positive on all rows, and log(-u) where it is negative."""
+
+    def combine(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
+        inner = operands[0] if operands else None
+        if operator.name == "log" and isinstance(inner, Apply) and inner.operator.name == "abs":
+            (operand,) = inner.operands
+            values = evaluate(operand, data.columns).values
+            if (values > 0).all():
+                return apply("log", operand)
+            if (values < 0).all():
+                return apply("log", apply("neg", operand))
+        return Apply(operator, operands)
+
+    return fold(expression, lambda leaf: leaf, combine) if "log(abs(" in str(expression) else expression
+
+
+def reductions(expression: Expression) -> list[Expression]:
+    """The formulas with one operator less: each operator replaced by one of its operands, with a free coefficient."""
+    nodes = postorder(expression)
+    found: dict[str, Expression] = {}
+    for i, node in enumerate(nodes):
+        for operand in node.operands:
+            smaller, form = canonical_and_skeleton(_replaced(expression, i, Constant(1.0) * operand))
+            if smaller.complexity < expression.complexity:
+                found.setdefault(form, smaller)
+    return list(found.values())
+
+
+def _replaced(expression: Expression, place: int, by: Expression) -> Expression:
+    """The tree with the node at a place (in postfix order) replaced."""
+    counter: Iterator[int] = iter(range(expression.size))
+
+    def leaf(this: Expression) -> Expression:
+        return by if next(counter) == place else this
+
+    def combine(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
+        return by if next(counter) == place else Apply(operator, operands)
+
+    return fold(expression, leaf, combine)

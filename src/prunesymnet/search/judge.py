@@ -1,0 +1,183 @@
+"""The judge: fits every candidate on the training rows, measures it on those held out, and keeps the best of each size.
+
+At the end it fits what it kept on all rows, rounds the constants, and says which formula to believe.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prunesymnet.coefficients import Fit, FitSettings, FitStatus, fit, snap
+from prunesymnet.coefficients.snapping import describe
+from prunesymnet.data import Dataset
+from prunesymnet.errors import DataError
+from prunesymnet.expression import Expression, canonical, canonical_and_skeleton, evaluate
+from prunesymnet.network import Choice
+from prunesymnet.search.forms import freed, linear, reductions, without_needless_abs
+from prunesymnet.search.settings import SearchSettings
+from prunesymnet.selection import choose, front
+
+Array = NDArray[np.float64]
+
+# Most candidates are poor, and a few iterations show it; those that are not get as many as they need.
+PROMISING = 0.9
+ROUNDED = 5  # of the fits of least description length, how many are rounded before one is chosen
+FIRST_LOOK = FitSettings(max_iterations=15, second_chance=False)
+SECOND_LOOK = FitSettings(max_iterations=60)
+NO_WORSE = 1e-3  # of R²: rounding may cost so much against the linear model, and chance never more
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A fitted candidate: how it did on the training rows and on those held out, and where it came from."""
+
+    fit: Fit
+    heldout_mse: float
+    stage: str
+    epoch: int = 0
+    choice: Choice | None = None
+    weights: Array | None = None
+
+
+class Judge:
+    """What has been tried on a table, and the best of it."""
+
+    def __init__(self, data: Dataset, settings: SearchSettings) -> None:
+        self.data, self.settings = data, settings
+        self.train, self.held = split(_some(data, settings), settings)
+        self.tries: dict[str, int] = {}
+        self.fits = 0
+        # The error that counts as none: small beside the spread of the target, or lost in its rounding.
+        rounding = (16 * float(np.finfo(np.float64).eps)) ** 2 * float(np.mean(self.held.y**2))
+        self.no_error = max(settings.exact**2 * float(np.var(self.held.y)), rounding)
+        self.simplest: dict[int, Candidate] = {}  # complexity -> the best candidate of that complexity
+        self.best = self.candidate_of(linear(data), "linear")
+        self.improvements = [(0, str(self.best.fit.expression), self.best.heldout_mse)]
+
+    def exact(self) -> bool:
+        return self.is_exact(self.best)
+
+    def is_exact(self, candidate: Candidate) -> bool:
+        return self.settings.exact > 0 and candidate.heldout_mse <= self.no_error
+
+    def consider(
+        self,
+        expression: Expression,
+        stage: str,
+        *,
+        epoch: int = 0,
+        choice: Choice | None = None,
+        weights: Array | None = None,
+        first: Dataset | None = None,
+    ) -> str:
+        """Fit a candidate unless its form has been fitted often enough; its form. `first` are rows to fit on before
+        all others (those on which a frequency can be seen)."""
+        merged, form = canonical_and_skeleton(expression)
+        plain = without_needless_abs(merged, self.train)
+        if plain is not merged:
+            merged, form = canonical_and_skeleton(plain)
+        self.tries[form] = self.tries.get(form, 0) + 1
+        if self.tries[form] <= self.settings.fits_per_form:
+            if first is not None:
+                merged = fit(merged, first, settings=SECOND_LOOK).expression
+            self.note(self.candidate_of(merged, stage, epoch, choice, weights))
+        return form
+
+    def note(self, candidate: Candidate) -> None:
+        """Take a candidate that is clearly better; of exact ones the simpler."""
+        if self.exact() and self.is_exact(candidate):
+            better = candidate.fit.expression.complexity < self.best.fit.expression.complexity
+        else:
+            better = candidate.heldout_mse < 0.9 * self.best.heldout_mse
+        if better:
+            self.best = self.shrink(candidate) if self.is_exact(candidate) else candidate
+            self.improvements.append((candidate.epoch, str(self.best.fit.expression), self.best.heldout_mse))
+
+    def propose(self, expression: Expression, stage: str, *, exact: bool = False, first: Dataset | None = None) -> None:
+        """A bank's candidate: as it stands, and with a weight on every edge."""
+        self.consider(expression, stage, first=first)
+        if not exact:
+            self.consider(freed(expression), stage, first=first)
+
+    def shrink(self, candidate: Candidate) -> Candidate:
+        """The simplest that is left when operators are taken out as long as the formula stays as good: 1000*sin(x/1000)
+        is no better than x."""
+        while True:
+            good_enough = max(1.01 * candidate.heldout_mse, self.no_error)
+            smaller = [self.candidate_of(v, candidate.stage) for v in reductions(candidate.fit.expression)]
+            smaller = [c for c in smaller if c.heldout_mse <= good_enough]
+            if not smaller:
+                return candidate
+            simplest = min(smaller, key=lambda c: (c.fit.expression.complexity, c.heldout_mse))
+            candidate = replace(simplest, epoch=candidate.epoch, choice=candidate.choice, weights=candidate.weights)
+
+    def candidate_of(
+        self,
+        expression: Expression,
+        stage: str,
+        epoch: int = 0,
+        choice: Choice | None = None,
+        weights: Array | None = None,
+    ) -> Candidate:
+        self.fits += 1
+        fitted = fit(expression, self.train, settings=FIRST_LOOK)
+        if fitted.status is FitStatus.MAX_ITERATIONS and fitted.r2 > PROMISING:
+            fitted = fit(fitted.expression, self.train, settings=SECOND_LOOK)
+        values, finite = evaluate(fitted.expression, self.held.columns)
+        with np.errstate(over="ignore"):
+            squares = (values - self.held.y) ** 2
+        error = float(np.average(squares, weights=self.held.weights)) if finite.all() else math.inf
+        candidate = Candidate(fitted, error, stage, epoch, choice, weights)
+        size = fitted.expression.complexity
+        if size not in self.simplest or self.error(candidate) < self.error(self.simplest[size]):
+            self.simplest[size] = candidate
+        return candidate
+
+    def error(self, candidate: Candidate) -> float:
+        """On all rows, as fitted on the training rows."""
+        return candidate.fit.mse * self.train.rows + candidate.heldout_mse * self.held.rows
+
+    def verdict(self) -> tuple[Fit, list[Fit]]:
+        """The formula to believe, fitted on all rows and rounded, and the front that it was chosen from.
+
+        Description length decides, among those that are not worse than the linear model by more than chance explains
+        (two standard errors for each of its constants), nor by more than R² can be seen to change.
+        """
+        kept = [*self.simplest.values(), self.best]
+        if self.exact():
+            kept = [candidate for candidate in kept if self.is_exact(candidate)]
+            kept.sort(key=lambda candidate: candidate.fit.expression.complexity)
+            kept = kept[:ROUNDED]
+        fits = [fit(candidate.fit.expression, self.data) for candidate in kept]
+        fits = [replace(found, expression=canonical(found.expression)) for found in fits]  # signs may have changed
+        fits.sort(key=lambda found: describe(found, self.data))
+        rounded = [snap(found.expression, self.data, settings=self.settings.snapping) for found in fits[:ROUNDED]]
+        base = fit(linear(self.data), self.data)
+        constants = len(base.expression.constants)
+        chance = base.mse * 4 * constants / max(self.data.rows - constants, 1)
+        allowed = base.mse + min(chance, NO_WORSE * float(np.var(self.data.y)))
+        good = [found for found in [*rounded, *fits, base] if found.mse <= allowed]
+        return choose(good, self.data), front([*rounded, *fits, base])
+
+
+def _some(data: Dataset, settings: SearchSettings) -> Dataset:
+    """As many rows as it takes to judge a formula."""
+    if data.rows <= settings.rows:
+        return data
+    rows = np.arange(data.rows) if data.weights is None else np.flatnonzero(data.weights)
+    count = min(settings.rows, len(rows))
+    return data.take(np.sort(np.random.default_rng(settings.seed).choice(rows, count, replace=False)))
+
+
+def split(data: Dataset, settings: SearchSettings) -> tuple[Dataset, Dataset]:
+    """Training rows and held-out rows; all rows are both where there are too few, or too few that count."""
+    if data.rows < 10:
+        return data, data
+    try:
+        return data.split(settings.holdout, settings.seed)
+    except DataError:
+        if data.weights is None or data.weights.all():
+            raise
+        return data, data

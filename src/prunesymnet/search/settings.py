@@ -1,0 +1,69 @@
+"""What a search can be told, and how it can end."""
+
+import enum
+from dataclasses import dataclass, field
+from typing import Any
+
+from prunesymnet.coefficients import SnapSettings
+from prunesymnet.operators import PAPER, Operator
+from prunesymnet.pruning import PRUNERS, PruningSettings
+from prunesymnet.pruning.exhaustive import ExhaustiveSettings
+from prunesymnet.settings import check_number, check_whole
+from prunesymnet.training import TrainingSettings
+
+
+class SearchStatus(enum.Enum):
+    """How a search ended; the value is the message."""
+
+    EXACT = "found a formula that is exact on held-out rows"
+    NOISE_FLOOR = "nothing that the bank holds says more about the rest than chance would"
+    MAX_EPOCHS = "stopped at the limit of epochs"
+    TIME_LIMIT = "stopped at the time limit"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """`pruner`: "exhaustive" (banks first, then trained networks), or one of the paper's, on a trained network alone.
+    `holdout` rows judge; `exact` is the relative error on held-out rows that ends the search (0: nothing does);
+    `fits_per_form` limits how often the same form with other weights is fitted again; at most `rows` rows are used
+    until the last fit, which is on all of them. Of the network: its `layers`, `max_epochs` and how often to prune;
+    `reverse`: try the formula of all edges that are not nearly zero, too, where these are few."""
+
+    operators: tuple[str | Operator, ...] = PAPER
+    pruner: str = "exhaustive"
+    time_limit: float = 60.0
+    holdout: float = 0.2
+    exact: float = 1e-10
+    rows: int = 3000
+    fits_per_form: int = 3
+    workers: int = 1
+    seed: int = 0
+    layers: int = 6
+    max_epochs: int = 3000
+    prune_every: int = 20
+    reverse: bool = True
+    exhaustive: ExhaustiveSettings = field(default_factory=ExhaustiveSettings)
+    training: TrainingSettings = field(default_factory=TrainingSettings)
+    pruning: PruningSettings = field(default_factory=PruningSettings)
+    snapping: SnapSettings = field(default_factory=SnapSettings)
+
+    def __post_init__(self) -> None:
+        known = ("exhaustive", *PRUNERS)
+        if self.pruner not in known:
+            raise ValueError(f"pruner must be one of {', '.join(known)}, got {self.pruner!r}")
+        check_whole(self, max_epochs=1, prune_every=1, layers=1, fits_per_form=1, seed=0, rows=10, workers=1)
+        check_number(self, "time_limit", "a number of seconds > 0", lambda v: v > 0)
+        check_number(self, "exact", "a relative error >= 0", lambda v: v >= 0)
+        check_number(self, "holdout", "a fraction between 0 and 1, both excluded", lambda v: 0 < v < 1)
+
+
+_PAPER: dict[str, Any] = {"pruner": "beam", "time_limit": float("inf")}
+
+PRESETS: dict[str, SearchSettings] = {
+    "default": SearchSettings(),
+    "paper": SearchSettings(**_PAPER),
+    "no-gradient": SearchSettings(**_PAPER, training=TrainingSettings(gradient=False)),
+    "random-pruning": SearchSettings(**_PAPER | {"pruner": "random"}),
+}
+"""What we recommend; the paper's method, and its two ablations: ModelNoGd and ModelRandPrune."""
