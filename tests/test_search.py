@@ -183,7 +183,8 @@ import numpy as np
 from prunesymnet.data import make_dataset
 from prunesymnet.search import SearchSettings, search
 X = np.random.default_rng(3).uniform(-2, 2, (40, 2))
-found = search(make_dataset(X, np.exp(X[:, 0]) + X[:, 1] ** 2), SearchSettings(pruner="beam", layers=2, max_epochs=60, seed=%d))
+settings = SearchSettings(pruner="beam", layers=2, max_epochs=60, seed=%d)
+found = search(make_dataset(X, np.exp(X[:, 0]) + X[:, 1] ** 2), settings)
 print(found.best.expression, found.candidate.fit.expression, found.losses, found.improvements)
 """
 
@@ -332,9 +333,7 @@ def test_a_preset_by_name():
     x = np.linspace(-3, 3, 40)
     data = make_dataset(x, 3 * x, names=["x"])
     assert str(search(data, "paper").best.expression) == "3*x"
-    with pytest.raises(
-        ValueError, match="a preset must be one of default, paper, no-gradient, random-pruning, got 'papper'"
-    ):
+    with pytest.raises(ValueError, match="a preset must be one of default, paper, .*, got 'papper'"):
         search(data, "papper")
 
 
