@@ -19,7 +19,7 @@ ORDER = (
 INSIDE = {
     "operators": ("table", "custom"),
     "data": ("messages", "checks", "dataset", "files"),
-    "expression": ("tree", "printing", "parsing", "program", "canonical", "fingerprint"),
+    "expression": ("tree", "printing", "parsing", "program", "canonical", "factoring", "fingerprint"),
     "pruning": ("subnetwork", "beam", "random", "reverse", "exhaustive"),
     "search": ("settings", "forms", "judge", "networks", "loop"),
     "coefficients": ("least_squares", "fit", "uncertainty", "closed_forms", "snapping"),

@@ -333,7 +333,7 @@ def test_a_preset_by_name():
     x = np.linspace(-3, 3, 40)
     data = make_dataset(x, 3 * x, names=["x"])
     assert str(search(data, "paper").best.expression) == "3*x"
-    with pytest.raises(ValueError, match="a preset must be one of default, paper, .*, got 'papper'"):
+    with pytest.raises(ValueError, match=r"a preset must be one of default, paper, .*, got 'papper'"):
         search(data, "papper")
 
 

@@ -27,7 +27,7 @@ from prunesymnet.coefficients.fit import Fit, FitSettings, fit
 from prunesymnet.coefficients.least_squares import FitStatus
 from prunesymnet.coefficients.uncertainty import covariance
 from prunesymnet.data import Dataset
-from prunesymnet.expression import Constant, Expression, canonical, compile_expression
+from prunesymnet.expression import Constant, Expression, canonical, compile_expression, factored, tied
 from prunesymnet.expression.tree import is_free, transform
 from prunesymnet.settings import check_number, check_whole
 
@@ -66,7 +66,8 @@ def snap(expression: Expression, data: Dataset, *, settings: SnapSettings | None
     state = rounding.repeat(state, _whole_numbers)
     if settings.closed_forms:
         state = rounding.repeat(state, _closed)
-    return rounding.shorten(state).fit
+    state = rounding.shorten(rounding.tie(state))
+    return replace(state.fit, expression=factored(state.fit.expression))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,19 @@ class _Rounding:
         def leaf(node: Expression) -> Expression:
             return chosen.get(next(counter), node) if is_free(node) else node
 
-        rounded = canonical(transform(state.fit.expression, leaf))
+        return self.accept(state, canonical(transform(state.fit.expression, leaf)))
+
+    def tie(self, state: _State) -> _State:
+        """One constant for two, as long as the data allow."""
+        while True:
+            tries = (self.accept(state, form) for form in tied(state.fit.expression))
+            after = next((t for t in tries if t is not None), None)
+            if after is None:
+                return state
+            state = after
+
+    def accept(self, state: _State, rounded: Expression) -> _State | None:
+        """The state of a formula with fewer free constants, if the data allow it."""
         after = _State.of(fit(rounded, self.data, settings=self.settings.fit), self.data, self.settings.noise)
         fixed = len(self.base.errors) - len(after.errors)
         freedom = max(self.data.rows - len(self.base.errors), 1)

@@ -1,6 +1,7 @@
 """What a formula is: an immutable tree, its text, its values and derivatives, its canonical form."""
 
 from prunesymnet.expression.canonical import canonical, canonical_and_skeleton, skeleton
+from prunesymnet.expression.factoring import factored, tied
 from prunesymnet.expression.fingerprint import fingerprint
 from prunesymnet.expression.parsing import parse
 from prunesymnet.expression.printing import to_latex, to_python, to_text
@@ -20,11 +21,13 @@ __all__ = [
     "compile_expression",
     "evaluate",
     "evaluate_torch",
+    "factored",
     "fingerprint",
     "fold",
     "parse",
     "postorder",
     "skeleton",
+    "tied",
     "to_latex",
     "to_python",
     "to_text",

@@ -106,7 +106,9 @@ class Judge:
         is no better than x."""
         while True:
             good_enough = max(1.01 * candidate.heldout_mse, self.no_error)
-            smaller = [self.candidate_of(v, candidate.stage) for v in reductions(candidate.fit.expression)]
+            look = SECOND_LOOK if self.is_exact(candidate) else FIRST_LOOK
+            forms = reductions(candidate.fit.expression)
+            smaller = [self.candidate_of(form, candidate.stage, look=look) for form in forms]
             smaller = [c for c in smaller if c.heldout_mse <= good_enough]
             if not smaller:
                 return candidate
@@ -120,9 +122,10 @@ class Judge:
         epoch: int = 0,
         choice: Choice | None = None,
         weights: Array | None = None,
+        look: FitSettings = FIRST_LOOK,
     ) -> Candidate:
         self.fits += 1
-        fitted = fit(expression, self.train, settings=FIRST_LOOK)
+        fitted = fit(expression, self.train, settings=look)
         if fitted.status is FitStatus.MAX_ITERATIONS and fitted.r2 > PROMISING:
             fitted = fit(fitted.expression, self.train, settings=SECOND_LOOK)
         values, finite = evaluate(fitted.expression, self.held.columns)
@@ -139,12 +142,8 @@ class Judge:
         """On all rows, as fitted on the training rows."""
         return candidate.fit.mse * self.train.rows + candidate.heldout_mse * self.held.rows
 
-    def verdict(self) -> tuple[Fit, list[Fit]]:
-        """The formula to believe, fitted on all rows and rounded, and the front that it was chosen from.
-
-        Description length decides, among those that are not worse than the linear model by more than chance explains
-        (two standard errors for each of its constants), nor by more than R² can be seen to change.
-        """
+    def front(self) -> list[Fit]:
+        """The best of each complexity fitted on all rows, the shortest description first."""
         kept = [*self.simplest.values(), self.best]
         if self.exact():
             kept = [candidate for candidate in kept if self.is_exact(candidate)]
@@ -152,7 +151,15 @@ class Judge:
             kept = kept[:ROUNDED]
         fits = [fit(candidate.fit.expression, self.data) for candidate in kept]
         fits = [replace(found, expression=canonical(found.expression)) for found in fits]  # signs may have changed
-        fits.sort(key=lambda found: describe(found, self.data))
+        return sorted(fits, key=lambda found: describe(found, self.data))
+
+    def verdict(self) -> tuple[Fit, list[Fit]]:
+        """The formula to believe, fitted on all rows and rounded, and the front that it was chosen from.
+
+        Description length decides, among those that are not worse than the linear model by more than chance explains
+        (two standard errors for each of its constants), nor by more than R² can be seen to change.
+        """
+        fits = self.front()
         rounded = [snap(found.expression, self.data, settings=self.settings.snapping) for found in fits[:ROUNDED]]
         base = fit(linear(self.data), self.data)
         constants = len(base.expression.constants)

@@ -16,11 +16,14 @@ from threadpoolctl import threadpool_limits
 
 from prunesymnet.coefficients import Fit
 from prunesymnet.data import Dataset
+from prunesymnet.expression import compile_expression
 from prunesymnet.network import Network
 from prunesymnet.pruning.exhaustive import Proposal, Rounds, Scene, promising
 from prunesymnet.search.judge import Candidate, Judge
 from prunesymnet.search.networks import Networks
 from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
+
+EXPLAINS_MOST = 0.5  # R² beyond which a search may end before its time although no formula is exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +122,10 @@ class _Search:
 
     def stages(self) -> SearchStatus:
         """What there is to try, the cheapest first; why it ended."""
-        if self.settings.pruner == "exhaustive" and self.prune_exhaustively():
-            return SearchStatus.EXACT
+        if self.settings.pruner == "exhaustive":
+            ended = self.prune_exhaustively()
+            if ended is not None:
+                return ended
         for epoch in self.networks.run(self.settings.max_epochs, self.deadline):
             self.epoch = epoch
             if epoch % self.settings.prune_every == 0:
@@ -128,15 +133,30 @@ class _Search:
             self.check_time()
         return SearchStatus.MAX_EPOCHS
 
-    def prune_exhaustively(self) -> bool:
-        """Shortcuts and rounds; whether a formula is exact."""
+    def prune_exhaustively(self) -> SearchStatus | None:
+        """Shortcuts and rounds; why it ended, or None if more may help."""
         settings = self.settings
         exhaustive = replace(settings.exhaustive, workers=settings.workers)
         scene = Scene.of(self.judge.train, settings.operators, exhaustive.rows, settings.seed)
         rounds = Rounds(scene, exhaustive)
         if self.take(rounds.shortcuts(), rounds):
-            return True
-        return any(self.take(rounds.round(number), rounds) for number in range(exhaustive.rounds))
+            return SearchStatus.EXACT
+        for number in range(exhaustive.rounds):
+            if self.take(rounds.round(number), rounds):
+                return SearchStatus.EXACT
+            if number > 0 and self.at_noise_floor(rounds):
+                return SearchStatus.NOISE_FLOOR
+        return None
+
+    def at_noise_floor(self, rounds: Rounds) -> bool:
+        """Whether what the shortest description leaves looks like noise: it explains most of the target, and nothing
+        in the bank explains more of the rest than chance would. (A formula that explains little may have missed
+        all that there is, and then the bank does not see it either.)"""
+        chosen = self.judge.front()[0]
+        if not chosen.r2 > EXPLAINS_MOST:
+            return False
+        values, jacobian = compile_expression(chosen.expression).values_and_jacobian(rounds.scene.columns)
+        return not rounds.says_more(rounds.scene.y - values, jacobian)
 
     def take(self, stages: Iterator[tuple[str, list[Proposal]]], rounds: Rounds) -> bool:
         """Fit what the stages propose, until one is exact: what seems exact as it stands at once, the rest, which needs

@@ -48,21 +48,26 @@ from prunesymnet.expression.canonical.terms import (
 from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, fold, power
 from prunesymnet.operators import Operator
 
-__all__ = ["canonical", "canonical_and_skeleton", "skeleton"]
+__all__ = ["canonical", "canonical_and_skeleton", "skeleton", "to_terms"]
 
 
 def canonical(expression: Expression) -> Expression:
     """The canonical form; a formula whose constants leave the range of floats on the way stays as it is."""
     try:
-        return to_tree(fold(expression, _leaf, _combine))
+        return to_tree(to_terms(expression))
     except (OverflowError, OutOfRange):
         return expression
+
+
+def to_terms(expression: Expression) -> Terms:
+    """The sum of terms that a formula is; OverflowError or OutOfRange where its constants leave the range of floats."""
+    return fold(expression, _leaf, _combine)
 
 
 def canonical_and_skeleton(expression: Expression) -> tuple[Expression, str]:
     """Both in one go, for half the price."""
     try:
-        terms = fold(expression, _leaf, _combine)
+        terms = to_terms(expression)
         return to_tree(terms), to_key(sort_terms(terms), masked=True)
     except (OverflowError, OutOfRange):
         return expression, str(expression)

@@ -18,7 +18,7 @@ from prunesymnet.pruning.exhaustive.bank import LEAF, RECIPROCAL, Bank, grow_ban
 from prunesymnet.pruning.exhaustive.frequencies import Grid, frequency_nodes, refined, scan_frequencies, wave
 from prunesymnet.pruning.exhaustive.powers import pursue_powers
 from prunesymnet.pruning.exhaustive.pursuit import pursue
-from prunesymnet.pruning.exhaustive.scan import scan, scan_singles, unexplained
+from prunesymnet.pruning.exhaustive.scan import Question, scan, scan_singles, unexplained
 from prunesymnet.pruning.exhaustive.shortcuts import monomial, monomials, polynomials, quotients
 from prunesymnet.pruning.exhaustive.targets import Factor, unwrap
 from prunesymnet.settings import check_number, check_whole
@@ -29,6 +29,7 @@ T = TypeVar("T")
 FIRST_BANK, GROWTH = 400, 5
 FREQUENCIES, WAVES = 2048, 800  # on the grid of a node that is scanned; in the bank, for all columns together
 LARGE_BANK = 5000  # where nodes are tried one by one
+CLEARLY = 4.0  # bits more than chance
 AT_A_TIME = 16  # questions in one scan: they share two matrix products
 
 
@@ -126,6 +127,23 @@ class Rounds:
             yield from self.frequencies(bank, number)
         if settings.pursuit:
             yield "pursuit", self.pursuit(small, number)
+
+    def says_more(self, residual: Array, given: Array) -> bool:
+        """Whether any pair of nodes explains more of a residual than the best of as many pairs would by chance; `given`
+        are the derivatives of the formula that left it."""
+        rows = len(residual)
+        bank = grow_bank(self.scene.columns, self.scene.operators, FIRST_BANK).with_reciprocals()
+        question = Question(residual, given if len(given) else None, self.scene.weights)
+        chance = 2 * np.log2(len(bank)) + 0.5 * np.log2(rows) + CLEARLY
+        for products in (True, False):
+            (pairs,) = scan(bank.values, bank.complexity, [question], products=products, workers=self.settings.workers)
+            before = unexplained(np.zeros((1, 0, rows)), question)[0]
+            one, two = bank.values[pairs.left], bank.values[pairs.right]
+            left = unexplained((one * two)[:, None] if products else np.stack([one, two], axis=1), question)
+            gained = 0.5 * rows * np.log2(before / max(float(left.min(initial=before)), 1e-300))
+            if gained > chance + (0 if products else 0.5 * np.log2(rows)):
+                return True
+        return False
 
     def ask_singles(self, asked: Sequence[Asked], bank: Bank) -> list[Proposal]:
         """The answers of one node each."""

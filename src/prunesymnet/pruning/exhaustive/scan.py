@@ -281,7 +281,11 @@ class _Best:
     def offer(self, level: int, gain: Any, a: slice, b: slice, xp: Any) -> None:
         """Take what is better in a block of gains; a pair counts once."""
         least = self.least.get(level, LEAST_GAIN)
-        if not gain.max() > least:
+        top = gain.max()
+        if not top <= 2:  # 0/0: two nodes that are nowhere both different from zero (or the rounding of nearly so)
+            gain[~(gain <= 2)] = 0.0
+            top = gain.max()
+        if not top > least:
             return
         most = 2 * self.keep  # a block on the diagonal has every pair twice
         if level not in self.least and len(gain) > most:

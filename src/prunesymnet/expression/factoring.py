@@ -1,0 +1,104 @@
+"""Formulas as a person would write them: with common factors in front, and one constant where two are the same.
+
+>>> from prunesymnet.expression.parsing import parse
+>>> print(factored(parse("x*cos(z) + y*cos(z)")), "|", factored(parse("x*z/w + y*z/w + 1")))
+cos(z)*(x + y) | z*(x + y)/w + 1
+>>> print(*tied(parse("2.5 - 2.499*exp(-x)")), sep=" | ")
+2.5*(1 - exp(-x))
+
+A polynomial in one variable stays as it is: nobody writes x*(x*(x + 1) + 1).
+"""
+
+from fractions import Fraction
+
+from prunesymnet.expression.canonical import algebra, canonical, to_terms
+from prunesymnet.expression.canonical.numbers import Number, OutOfRange, is_exact, number
+from prunesymnet.expression.canonical.terms import GROUP, VARIABLE, Atom, Monomial, Terms, to_tree
+from prunesymnet.expression.tree import Expression
+
+RATIOS = [Fraction(p, q) for p in range(1, 5) for q in range(1, 5)]
+ABOUT = 0.05  # a ratio of two constants within so much of a simple one may be that
+
+
+def factored(expression: Expression) -> Expression:
+    """An equal formula with factors taken out of its sum as long as that makes it simpler."""
+    try:
+        terms = _factored(to_terms(expression))
+        return min(canonical(expression), to_tree(terms), key=lambda tree: tree.complexity)
+    except (OverflowError, OutOfRange):
+        return expression
+
+
+def _factored(terms: Terms) -> Terms:
+    while len(terms) > 1:
+        size = to_tree(terms).complexity
+        options = [_taken_out(terms, atom, exponent) for atom, exponent in _common(terms)]
+        best = min(options, key=lambda option: to_tree(option).complexity, default=None)
+        if best is None or to_tree(best).complexity >= size:
+            break
+        terms = best
+    return terms
+
+
+def _common(terms: Terms) -> set[tuple[Atom, Number]]:
+    """Atoms with the power in which they can be taken out of at least two terms."""
+    found: dict[tuple[Atom, bool], list[Number]] = {}
+    for monomial in terms:
+        for atom, exponent in monomial:
+            if is_exact(exponent) and not atom.constant:
+                found.setdefault((atom, exponent > 0), []).append(exponent)
+    return {(atom, min(es) if above else max(es)) for (atom, above), es in found.items() if len(es) > 1}
+
+
+def _taken_out(terms: Terms, atom: Atom, exponent: Number) -> Terms:
+    inside: Terms = {}
+    rest: Terms = {}
+    for monomial, coefficient in terms.items():
+        powers = dict(monomial)
+        own = powers.get(atom, 0)
+        if is_exact(own) and (own >= exponent > 0 or own <= exponent < 0):
+            divided = {a: e for a, e in powers.items() if a != atom}
+            if own != exponent:
+                divided[atom] = number(own - exponent)
+            inside = algebra.add(inside, algebra.term(coefficient, divided))
+        else:
+            rest[monomial] = coefficient
+    if atom.rank == VARIABLE and all(_power_of(atom, monomial) for monomial in inside):
+        return terms
+    return algebra.add(rest, algebra.multiply({((atom, exponent),): 1}, _factored(inside)))
+
+
+def _power_of(atom: Atom, monomial: Monomial) -> bool:
+    return all(factor == atom for factor, _ in monomial)
+
+
+def tied(expression: Expression) -> list[Expression]:
+    """The formulas in which two terms of the sum share one free constant, where their constants have about a simple
+    ratio; the nearest first."""
+    try:
+        terms = to_terms(expression)
+    except (OverflowError, OutOfRange):
+        return []
+    free = [(monomial, c) for monomial, c in terms.items() if isinstance(c, float)]
+    found = []
+    for i, (one, a) in enumerate(free):
+        for two, b in free[i + 1 :]:
+            ratio = abs(b / a)
+            simple = min(RATIOS, key=lambda r: (abs(ratio / float(r) - 1), r.denominator))
+            off = abs(ratio / float(simple) - 1)
+            if off < ABOUT:
+                factor = number(simple if a * b > 0 else -simple)
+                inner = algebra.add(_summed(one), algebra.scale(_summed(two), factor))
+                rest = {m: c for m, c in terms.items() if m not in (one, two)}
+                try:
+                    found.append((off, to_tree(algebra.add(rest, algebra.scale(inner, a)))))
+                except (OverflowError, OutOfRange):
+                    continue
+    return [tree for _, tree in sorted(found, key=lambda entry: entry[0])]
+
+
+def _summed(monomial: Monomial) -> Terms:
+    """A term without its coefficient; a sum that stands alone as a factor is that sum."""
+    if len(monomial) == 1 and monomial[0][0].rank == GROUP and monomial[0][1] == 1:
+        return monomial[0][0].terms
+    return {monomial: 1}
