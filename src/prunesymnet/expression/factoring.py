@@ -3,6 +3,8 @@
 >>> from prunesymnet.expression.parsing import parse
 >>> print(factored(parse("x*cos(z) + y*cos(z)")), "|", factored(parse("x*z/w + y*z/w + 1")))
 cos(z)*(x + y) | z*(x + y)/w + 1
+>>> print(factored(parse("1/(x**2 - 2*x*y + y**2 + 1)")))
+1/((x - y)**2 + 1)
 >>> print(*tied(parse("2.5 - 2.499*exp(-x)")), sep=" | ")
 2.5*(1 - exp(-x))
 
@@ -14,7 +16,8 @@ from fractions import Fraction
 from prunesymnet.expression.canonical import algebra, canonical, to_terms
 from prunesymnet.expression.canonical.numbers import Number, OutOfRange, is_exact, number
 from prunesymnet.expression.canonical.terms import GROUP, VARIABLE, Atom, Monomial, Terms, to_tree
-from prunesymnet.expression.tree import Expression
+from prunesymnet.expression.tree import Apply, Expression, fold
+from prunesymnet.operators import Operator
 
 RATIOS = [Fraction(p, q) for p in range(1, 5) for q in range(1, 5)]
 ABOUT = 0.05  # a ratio of two constants within so much of a simple one may be that
@@ -23,18 +26,27 @@ ABOUT = 0.05  # a ratio of two constants within so much of a simple one may be t
 def factored(expression: Expression) -> Expression:
     """An equal formula with factors taken out of its sum as long as that makes it simpler."""
     try:
-        terms = _factored(to_terms(expression))
-        return min(canonical(expression), to_tree(terms), key=lambda tree: tree.complexity)
+        tree = fold(expression, lambda leaf: leaf, _inside)
+        return min(canonical(expression), to_tree(_factored(to_terms(tree))), key=lambda tree: tree.complexity)
     except (OverflowError, OutOfRange):
         return expression
+
+
+def _inside(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
+    """What a function is applied to, and what stands below, has its factors in front too."""
+    if operator.arity == 1 or operator.name == "/":
+        operands = tuple(to_tree(_factored(to_terms(operand))) for operand in operands)
+    return Apply(operator, operands)
 
 
 def _factored(terms: Terms) -> Terms:
     while len(terms) > 1:
         size = to_tree(terms).complexity
         options = [_taken_out(terms, atom, exponent) for atom, exponent in _common(terms)]
+        options += _squares(terms)
         best = min(options, key=lambda option: to_tree(option).complexity, default=None)
-        if best is None or to_tree(best).complexity >= size:
+        # A factor of all terms may cancel with another outside, so it comes out even if that is no shorter.
+        if best is None or to_tree(best).complexity >= size + (len(best) == 1):
             break
         terms = best
     return terms
@@ -66,6 +78,23 @@ def _taken_out(terms: Terms, atom: Atom, exponent: Number) -> Terms:
     if atom.rank == VARIABLE and all(_power_of(atom, monomial) for monomial in inside):
         return terms
     return algebra.add(rest, algebra.multiply({((atom, exponent),): 1}, _factored(inside)))
+
+
+def _squares(terms: Terms) -> list[Terms]:
+    """The sums in which p*u**2 + r*u*v + q*v**2 is one square, p*(u + s*v)**2."""
+    found = []
+    squares = {m[0][0]: c for m, c in terms.items() if len(m) == 1 and m[0][1] == 2 and is_exact(c)}
+    for monomial, mixed in terms.items():
+        if len(monomial) != 2 or not is_exact(mixed) or not all(a in squares and e == 1 for a, e in monomial):
+            continue
+        (one, _), (two, _) = monomial
+        p, q = Fraction(squares[one]), Fraction(squares[two])
+        if Fraction(mixed) ** 2 == 4 * p * q:
+            whole: Terms = {((one, 1),): 1, ((two, 1),): number(Fraction(mixed) / (2 * p))}
+            used = (monomial, ((one, 2),), ((two, 2),))
+            rest = {m: c for m, c in terms.items() if m not in used}
+            found.append(algebra.add(rest, algebra.scale(algebra.to_power(whole, 2), number(p))))
+    return found
 
 
 def _power_of(atom: Atom, monomial: Monomial) -> bool:

@@ -187,7 +187,10 @@ OPERATORS: Mapping[str, Operator] = MappingProxyType({row.name: row for row in _
 """Every operator that ships with the package, by name."""
 
 PAPER = ("+", "-", "*", "/", "sin", "cos", "exp", "log", "square", "id")
-"""The operators of the paper's network: the default. The others are there to be switched on."""
+"""The operators of the paper's network."""
+
+DEFAULT = (*PAPER, "sqrt")
+"""The operators of a search, unless others are asked for. The rest of the table is there to be switched on."""
 
 
 def select_operators(operators: Iterable[str | Operator] = PAPER) -> Mapping[str, Operator]:

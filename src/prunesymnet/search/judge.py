@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.coefficients import Fit, FitSettings, FitStatus, fit, snap
+from prunesymnet.coefficients.closed_forms import bits
 from prunesymnet.coefficients.snapping import describe
 from prunesymnet.data import Dataset
 from prunesymnet.errors import DataError
@@ -23,9 +24,11 @@ Array = NDArray[np.float64]
 
 # Most candidates are poor, and a few iterations show it; those that are not get as many as they need.
 PROMISING = 0.9
-ROUNDED = 5  # of the fits of least description length, how many are rounded before one is chosen
+CHOSEN_FROM = 20  # candidates that are fitted on all rows
+ROUNDED = 5  # of these, the ones of least description length, how many are rounded before one is chosen
 FIRST_LOOK = FitSettings(max_iterations=15, second_chance=False)
 SECOND_LOOK = FitSettings(max_iterations=60)
+LONG = 60  # complexity beyond which taking out one operator at a time would take too long
 NO_WORSE = 1e-3  # of R²: rounding may cost so much against the linear model, and chance never more
 
 
@@ -52,7 +55,7 @@ class Judge:
         # The error that counts as none: small beside the spread of the target, or lost in its rounding.
         rounding = (16 * float(np.finfo(np.float64).eps)) ** 2 * float(np.mean(self.held.y**2))
         self.no_error = max(settings.exact**2 * float(np.var(self.held.y)), rounding)
-        self.simplest: dict[int, Candidate] = {}  # complexity -> the best candidate of that complexity
+        self.simplest: dict[tuple[int, int], Candidate] = {}  # (complexity, free constants) -> the best such candidate
         self.best = self.candidate_of(linear(data), "linear")
         self.improvements = [(0, str(self.best.fit.expression), self.best.heldout_mse)]
 
@@ -104,7 +107,7 @@ class Judge:
     def shrink(self, candidate: Candidate) -> Candidate:
         """The simplest that is left when operators are taken out as long as the formula stays as good: 1000*sin(x/1000)
         is no better than x."""
-        while True:
+        while candidate.fit.expression.complexity <= LONG:
             good_enough = max(1.01 * candidate.heldout_mse, self.no_error)
             look = SECOND_LOOK if self.is_exact(candidate) else FIRST_LOOK
             forms = reductions(candidate.fit.expression)
@@ -114,6 +117,7 @@ class Judge:
                 return candidate
             simplest = min(smaller, key=lambda c: (c.fit.expression.complexity, c.heldout_mse))
             candidate = replace(simplest, epoch=candidate.epoch, choice=candidate.choice, weights=candidate.weights)
+        return candidate
 
     def candidate_of(
         self,
@@ -133,22 +137,35 @@ class Judge:
             squares = (values - self.held.y) ** 2
         error = float(np.average(squares, weights=self.held.weights)) if finite.all() else math.inf
         candidate = Candidate(fitted, error, stage, epoch, choice, weights)
-        size = fitted.expression.complexity
+        size = fitted.expression.complexity, len(fitted.expression.constants)
         if size not in self.simplest or self.error(candidate) < self.error(self.simplest[size]):
             self.simplest[size] = candidate
         return candidate
+
+    def about(self, candidate: Candidate) -> float:
+        """Its description length, roughly: each constant to the precision that so many rows give."""
+        expression, rows = candidate.fit.expression, self.train.rows + self.held.rows
+        error = max(self.error(candidate) / rows, self.no_error)
+        return (
+            0.5 * rows * math.log2(error + 1e-300)
+            + bits(expression)
+            + 0.5 * math.log2(rows) * len(expression.constants)
+        )
 
     def error(self, candidate: Candidate) -> float:
         """On all rows, as fitted on the training rows."""
         return candidate.fit.mse * self.train.rows + candidate.heldout_mse * self.held.rows
 
     def front(self) -> list[Fit]:
-        """The best of each complexity fitted on all rows, the shortest description first."""
+        """The best of each complexity fitted on all rows, as far as they may be chosen; the shortest description
+        first."""
         kept = [*self.simplest.values(), self.best]
         if self.exact():
             kept = [candidate for candidate in kept if self.is_exact(candidate)]
             kept.sort(key=lambda candidate: candidate.fit.expression.complexity)
             kept = kept[:ROUNDED]
+        else:
+            kept = sorted(kept, key=self.about)[:CHOSEN_FROM]
         fits = [fit(candidate.fit.expression, self.data) for candidate in kept]
         fits = [replace(found, expression=canonical(found.expression)) for found in fits]  # signs may have changed
         return sorted(fits, key=lambda found: describe(found, self.data))

@@ -23,7 +23,10 @@ from prunesymnet.search.judge import Candidate, Judge
 from prunesymnet.search.networks import Networks
 from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
 
-EXPLAINS_MOST = 0.5  # R² beyond which a search may end before its time although no formula is exact
+EXPLAINS_MOST = (1.0, 0.999, 0.95)  # R² beyond which a search may end after a round although no formula is exact
+AT_ONCE = 2  # proposals of a stage that are fitted before the next
+SIMPLE = 10  # complexity: an exact formula that is longer is given a little time to find a shorter one,
+LITTLE = 0.3, 0.5  # in seconds, and as a part of the time that it took
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,7 @@ class _Search:
         self.judge = Judge(data, settings)
         self.networks = Networks(self.judge, settings)
         self.epoch = 0
+        self.exact_at: float | None = None
 
     def run(self) -> SearchResult:
         judge = self.judge
@@ -100,7 +104,8 @@ class _Search:
             status = SearchStatus.INTERRUPTED
         best, fits = judge.best.fit, [judge.best.fit]
         try:
-            judge.best = judge.shrink(judge.best)
+            if judge.exact() or self.settings.pruner != "exhaustive":
+                judge.best = judge.shrink(judge.best)
             best, fits = judge.verdict()
         except KeyboardInterrupt:  # even now, what has been found is returned
             status = SearchStatus.INTERRUPTED
@@ -138,44 +143,56 @@ class _Search:
         settings = self.settings
         exhaustive = replace(settings.exhaustive, workers=settings.workers)
         scene = Scene.of(self.judge.train, settings.operators, exhaustive.rows, settings.seed)
-        rounds = Rounds(scene, exhaustive)
+        rounds = Rounds(scene, exhaustive, self.check_time)
         if self.take(rounds.shortcuts(), rounds):
             return SearchStatus.EXACT
         for number in range(exhaustive.rounds):
             if self.take(rounds.round(number), rounds):
                 return SearchStatus.EXACT
-            if number > 0 and self.at_noise_floor(rounds):
+            if self.at_noise_floor(rounds, EXPLAINS_MOST[min(number, len(EXPLAINS_MOST) - 1)]):
                 return SearchStatus.NOISE_FLOOR
-        return None
+        return SearchStatus.EXACT if self.judge.exact() else None
 
-    def at_noise_floor(self, rounds: Rounds) -> bool:
+    def at_noise_floor(self, rounds: Rounds, least: float) -> bool:
         """Whether what the shortest description leaves looks like noise: it explains most of the target, and nothing
         in the bank explains more of the rest than chance would. (A formula that explains little may have missed
         all that there is, and then the bank does not see it either.)"""
         chosen = self.judge.front()[0]
-        if not chosen.r2 > EXPLAINS_MOST:
+        if self.judge.exact() or not chosen.r2 > least:
             return False
         values, jacobian = compile_expression(chosen.expression).values_and_jacobian(rounds.scene.columns)
         return not rounds.says_more(rounds.scene.y - values, jacobian)
 
     def take(self, stages: Iterator[tuple[str, list[Proposal]]], rounds: Rounds) -> bool:
-        """Fit what the stages propose, until one is exact: what seems exact as it stands at once, the rest, which needs
-        its inner constants fitted, when all stages are through."""
+        """Fit what the stages propose, until one is exact: what seems exact as it stands at once, and the best of the
+        others; the rest, which need their inner constants fitted, when all stages are through."""
         later: list[Proposal] = []
         for stage, proposals in stages:
-            later += [proposal for proposal in proposals if not proposal.exact]
-            self.try_all([proposal for proposal in proposals if proposal.exact], rounds)
+            rest = sorted((p for p in proposals if not p.exact), key=lambda proposal: proposal.unexplained)
+            self.try_all([*(p for p in proposals if p.exact), *rest[:AT_ONCE]], rounds)
+            later += rest[AT_ONCE:]
             self.tell(stage)
             self.check_time()
-            if self.judge.exact():
+            if self.done():
                 return True
         later = promising(later, self.settings.exhaustive.fits)
         for start in range(0, len(later), 16):
             self.try_all(later[start : start + 16], rounds)
             self.tell("fits")
-            if self.judge.exact():
+            if self.done():
                 return True
         return False
+
+    def done(self) -> bool:
+        """Whether there is an exact formula, and it is simple (a polynomial is), or has been there for long enough."""
+        if not self.judge.exact():
+            return False
+        now = time.monotonic()
+        if self.exact_at is None:
+            self.exact_at = now
+        patience = LITTLE[0] + LITTLE[1] * (self.exact_at - self.began)
+        best = self.judge.best
+        return best.fit.expression.complexity <= SIMPLE or best.stage == "polynomial" or now - self.exact_at > patience
 
     def try_all(self, proposals: list[Proposal], rounds: Rounds) -> None:
         for proposal in proposals:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from prunesymnet.coefficients import SnapSettings
-from prunesymnet.operators import PAPER, Operator
+from prunesymnet.operators import DEFAULT, PAPER, Operator
 from prunesymnet.pruning import PRUNERS, PruningSettings
 from prunesymnet.pruning.exhaustive import ExhaustiveSettings
 from prunesymnet.settings import check_number, check_whole
@@ -30,7 +30,7 @@ class SearchSettings:
     until the last fit, which is on all of them. Of the network: its `layers`, `max_epochs` and how often to prune;
     `reverse`: try the formula of all edges that are not nearly zero, too, where these are few."""
 
-    operators: tuple[str | Operator, ...] = PAPER
+    operators: tuple[str | Operator, ...] = DEFAULT
     pruner: str = "exhaustive"
     time_limit: float = 60.0
     holdout: float = 0.2
@@ -58,7 +58,7 @@ class SearchSettings:
         check_number(self, "holdout", "a fraction between 0 and 1, both excluded", lambda v: 0 < v < 1)
 
 
-_PAPER: dict[str, Any] = {"pruner": "beam", "time_limit": float("inf")}
+_PAPER: dict[str, Any] = {"operators": PAPER, "pruner": "beam", "time_limit": float("inf")}
 
 PRESETS: dict[str, SearchSettings] = {
     "default": SearchSettings(),

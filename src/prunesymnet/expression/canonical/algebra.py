@@ -37,6 +37,7 @@ from prunesymnet.expression.canonical.terms import (
     plain,
     single,
     sort_terms,
+    to_tree,
 )
 from prunesymnet.expression.tree import Constant, power
 
@@ -269,6 +270,11 @@ def exp(inner: Terms) -> Terms:
             factor = multiply(factor, {(): math.exp(coefficient)})
         elif len(monomial) == 1 and monomial[0][0].function == "log" and is_one(monomial[0][1]):
             factor = multiply(factor, to_power(monomial[0][0].terms, coefficient))
+        elif sum(atom.function == "log" and is_one(e) for atom, e in monomial) == 1:
+            # exp(y*log(x)) is x**y, and has the same domain.
+            (base,) = (atom for atom, e in monomial if atom.function == "log" and is_one(e))
+            exponent: Terms = {tuple(part for part in monomial if part[0] != base): coefficient}
+            factor = multiply(factor, single(opaque_atom(power(to_tree(base.terms), to_tree(exponent)))))
         else:
             rest[monomial] = coefficient
     if not rest:

@@ -8,12 +8,13 @@ rows: the others would need a grid too fine to scan, and they come in when the f
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.expression import Constant, Expression, apply
-from prunesymnet.pruning.exhaustive.asked import Asked
+from prunesymnet.pruning.exhaustive.asked import EXACT, Asked, Proposal
 from prunesymnet.pruning.exhaustive.bank import Bank
 from prunesymnet.pruning.exhaustive.scan import Question, _Base
 
@@ -120,3 +121,53 @@ def frequency_nodes(bank: Bank, nodes: list[int], count: int, names: tuple[str, 
                 values.append(function(phase))
                 trees.extend(apply(name, Constant(float(w)) * tree) for w in grid.frequencies)
     return bank.with_listed(np.concatenate(values), trees) if values else bank
+
+
+class _Wave(NamedTuple):
+    left: float
+    complexity: int
+    asked: int
+    node: int
+    frequency: float
+
+
+class Waves:
+    """The frequencies of many nodes, for many questions."""
+
+    def __init__(self, bank: Bank, keep: int) -> None:
+        self.bank, self.keep = bank, keep
+
+    def scan(self, asked: list[Asked], grids: dict[int, Grid]) -> list[_Wave]:
+        """The frequencies of each node that explain most, the best first."""
+        questions = [one.question() for one in asked]
+        hits: list[_Wave] = []
+        for node, grid in grids.items():
+            found = scan_frequencies(self.bank.values[node], grid, questions, self.keep)
+            for k, (frequencies, left) in enumerate(found):
+                size = int(self.bank.complexity[node]) + asked[k].complexity
+                hits.extend(_Wave(float(e), size, k, node, float(w)) for w, e in zip(frequencies, left, strict=True))
+        return sorted(hits)
+
+    def proposals(self, hits: list[_Wave], asked: list[Asked], grids: dict[int, Grid]) -> list[Proposal]:
+        """The formulas of the best."""
+        proposals = []
+        for hit in hits[: 4 * self.keep]:
+            one, grid = asked[hit.asked], grids[hit.node]
+            u, tree = self.bank.values[hit.node], self.bank.expression(hit.node)
+            w = refined(u, grid, hit.frequency, one.question())
+            rows = None if grid.rows.all() else grid.rows
+            terms = wave(one, u, tree, w)
+            proposals += [Proposal(one.formula([term]), max(hit.left, EXACT), "frequencies", rows) for term in terms]
+        return proposals
+
+    def with_best(self, hits: list[_Wave], asked: list[Asked], grids: dict[int, Grid]) -> list[Asked]:
+        """Questions in which the best waves are given, with sine and cosine: a sum of waves is found one by one."""
+        more = []
+        for hit in hits[: 2 * self.keep]:
+            u, tree = self.bank.values[hit.node], self.bank.expression(hit.node)
+            one = asked[hit.asked]
+            w = refined(u, grids[hit.node], hit.frequency, one.question())
+            inside = Constant(w) * tree
+            both = ((np.sin(w * u), apply("sin", inside)), (np.cos(w * u), apply("cos", inside)))
+            more.append(Asked(one.frame, (*one.given, *both)))
+        return more

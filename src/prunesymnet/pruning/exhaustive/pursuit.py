@@ -5,6 +5,7 @@ A state is a set of terms. At each step every state asks the bank for one produc
 that one wrong early term does not stay.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,12 +48,16 @@ def pursue(
     steps: int,
     keep: int,
     workers: int,
+    swaps: int = 2,
+    source: str = "pursuit",
+    check: Callable[[], None] = lambda: None,
 ) -> list[Proposal]:
-    """The best states met, as formulas of y."""
+    """The best states met, as formulas of y; `starts` are terms to begin with, `swaps` how often to exchange some."""
     rows = int((frame.weights > 0).sum())
     states = [State(terms, 1.0) for terms in starts] or [State((), 1.0)]
     seen: dict[frozenset[str], State] = {}
     for _ in range(steps):
+        check()
         fresh = _extended(frame, bank, states, keep, workers)
         for state in fresh:
             seen.setdefault(state.key, state)
@@ -61,15 +66,16 @@ def pursue(
         if not states or states[0].left < EXACT:
             break
     # Swaps: without each term in turn, what would the bank put in its place?
-    for _ in range(2):
+    for _ in range(swaps):
         best = sorted(seen.values(), key=lambda state: state.length(rows))[:2]
         if not best or best[0].left < EXACT:
             break
+        check()
         shorter = [State(s.terms[:k] + s.terms[k + 1 :], 1.0) for s in best for k in range(len(s.terms))]
         for state in _extended(frame, bank, [s for s in shorter if s.terms], keep, workers):
             seen.setdefault(state.key, state)
     best = sorted(seen.values(), key=lambda state: state.length(rows))
-    return [Proposal(Asked(frame).formula(state.terms), state.left, "pursuit") for state in best[: 4 * beam]]
+    return [Proposal(Asked(frame).formula(state.terms), state.left, source) for state in best[: 4 * beam]]
 
 
 def _different(states: list[State], count: int) -> list[State]:
