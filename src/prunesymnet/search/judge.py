@@ -49,7 +49,8 @@ class Judge:
 
     def __init__(self, data: Dataset, settings: SearchSettings) -> None:
         self.data, self.settings = data, settings
-        self.train, self.held = split(_some(data, settings), settings)
+        self.some = _some(data, settings)
+        self.train, self.held = split(self.some, settings)
         self.tries: dict[str, int] = {}
         self.fits = 0
         # The error that counts as none: small beside the spread of the target, or lost in its rounding.
@@ -157,8 +158,8 @@ class Judge:
         return candidate.fit.mse * self.train.rows + candidate.heldout_mse * self.held.rows
 
     def front(self) -> list[Fit]:
-        """The best of each complexity fitted on all rows, as far as they may be chosen; the shortest description
-        first."""
+        """The best of each complexity fitted on all rows that are used, as far as they may be chosen; the shortest
+        description first."""
         kept = [*self.simplest.values(), self.best]
         if self.exact():
             kept = [candidate for candidate in kept if self.is_exact(candidate)]
@@ -166,9 +167,9 @@ class Judge:
             kept = kept[:ROUNDED]
         else:
             kept = sorted(kept, key=self.about)[:CHOSEN_FROM]
-        fits = [fit(candidate.fit.expression, self.data) for candidate in kept]
+        fits = [fit(candidate.fit.expression, self.some) for candidate in kept]
         fits = [replace(found, expression=canonical(found.expression)) for found in fits]  # signs may have changed
-        return sorted(fits, key=lambda found: describe(found, self.data))
+        return sorted(fits, key=lambda found: describe(found, self.some))
 
     def verdict(self) -> tuple[Fit, list[Fit]]:
         """The formula to believe, fitted on all rows and rounded, and the front that it was chosen from.
@@ -177,13 +178,34 @@ class Judge:
         (two standard errors for each of its constants), nor by more than R² can be seen to change.
         """
         fits = self.front()
-        rounded = [snap(found.expression, self.data, settings=self.settings.snapping) for found in fits[:ROUNDED]]
-        base = fit(linear(self.data), self.data)
+        base = fit(linear(self.some), self.some)
+        rounded = [snap(found.expression, self.some, settings=self.settings.snapping) for found in fits[:ROUNDED]]
+        chosen = choose(self.no_worse([*rounded, *fits, base], base, self.some), self.some)
+        everything = front([*rounded, *fits, base])
+        if self.some is not self.data:  # the last fit is on all rows
+            base = fit(base.expression, self.data)
+            fitted = fit(chosen.expression, self.data)
+            final = snap(fitted.expression, self.data, settings=self.settings.snapping)
+            chosen = choose(self.no_worse([final, fitted, base], base, self.data), self.data)
+            everything = front([*(self.measured(found) for found in everything), chosen])
+        return chosen, everything
+
+    def no_worse(self, fits: list[Fit], base: Fit, data: Dataset) -> list[Fit]:
+        """Those that are not worse than the linear model."""
         constants = len(base.expression.constants)
-        chance = base.mse * 4 * constants / max(self.data.rows - constants, 1)
-        allowed = base.mse + min(chance, NO_WORSE * float(np.var(self.data.y)))
-        good = [found for found in [*rounded, *fits, base] if found.mse <= allowed]
-        return choose(good, self.data), front([*rounded, *fits, base])
+        chance = base.mse * 4 * constants / max(data.rows - constants, 1)
+        allowed = base.mse + min(chance, NO_WORSE * float(np.var(data.y)))
+        return [found for found in fits if found.mse <= allowed]
+
+    def measured(self, found: Fit) -> Fit:
+        """A fit on some rows with its error on all."""
+        values, finite = evaluate(found.expression, self.data.columns)
+        with np.errstate(over="ignore"):
+            squares = np.where(finite, values - self.data.y, np.inf) ** 2
+        mse = float(np.average(squares, weights=self.data.weights))
+        mean = np.average(self.data.y, weights=self.data.weights)
+        spread = float(np.average((self.data.y - mean) ** 2, weights=self.data.weights))
+        return replace(found, mse=mse, r2=1 - mse / spread if spread > 0 else found.r2)
 
 
 def _some(data: Dataset, settings: SearchSettings) -> Dataset:

@@ -16,14 +16,14 @@ from threadpoolctl import threadpool_limits
 
 from prunesymnet.coefficients import Fit
 from prunesymnet.data import Dataset
-from prunesymnet.expression import compile_expression
 from prunesymnet.network import Network
 from prunesymnet.pruning.exhaustive import Proposal, Rounds, Scene, promising
 from prunesymnet.search.judge import Candidate, Judge
 from prunesymnet.search.networks import Networks
 from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
 
-EXPLAINS_MOST = (1.0, 0.999, 0.95)  # R² beyond which a search may end after a round although no formula is exact
+MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation: if no more can be hidden after a round, the search may end
+ROWS_TO_CHECK = 2000
 AT_ONCE = 2  # proposals of a stage that are fitted before the next
 SIMPLE = 10  # complexity: an exact formula that is longer is given a little time to find a shorter one,
 LITTLE = 0.3, 0.5  # in seconds, and as a part of the time that it took
@@ -149,19 +149,21 @@ class _Search:
         for number in range(exhaustive.rounds):
             if self.take(rounds.round(number), rounds):
                 return SearchStatus.EXACT
-            if self.at_noise_floor(rounds, EXPLAINS_MOST[min(number, len(EXPLAINS_MOST) - 1)]):
+            if self.at_noise_floor(rounds, MAY_BE_MISSED[min(number, len(MAY_BE_MISSED) - 1)]):
                 return SearchStatus.NOISE_FLOOR
         return SearchStatus.EXACT if self.judge.exact() else None
 
-    def at_noise_floor(self, rounds: Rounds, least: float) -> bool:
-        """Whether what the shortest description leaves looks like noise: it explains most of the target, and nothing
-        in the bank explains more of the rest than chance would. (A formula that explains little may have missed
-        all that there is, and then the bank does not see it either.)"""
+    def at_noise_floor(self, rounds: Rounds, most: float) -> bool:
+        """Whether what the shortest description leaves looks like noise: nothing in the bank explains more of it than
+        chance would, and what could hide behind that chance is less than `most` of the variation."""
         chosen = self.judge.front()[0]
-        if self.judge.exact() or not chosen.r2 > least:
+        if self.judge.exact() or 1 - chosen.r2 > 0.5:
             return False
-        values, jacobian = compile_expression(chosen.expression).values_and_jacobian(rounds.scene.columns)
-        return not rounds.says_more(rounds.scene.y - values, jacobian)
+        scene = Scene.of(self.judge.train, self.settings.operators, ROWS_TO_CHECK, self.settings.seed)
+        names = set(rounds.scene.columns) | set(chosen.expression.variables)
+        scene = replace(scene, names=tuple(name for name in self.data.names if name in names))
+        hidden = Rounds(scene, rounds.settings).hidden(chosen.expression)
+        return hidden is not None and (1 - chosen.r2) * hidden < most
 
     def take(self, stages: Iterator[tuple[str, list[Proposal]]], rounds: Rounds) -> bool:
         """Fit what the stages propose, until one is exact: what seems exact as it stands at once, and the best of the

@@ -34,9 +34,11 @@ class Scene:
     weights: Array
     operators: tuple[str | Operator, ...]
 
+    names: tuple[str, ...] = ()  # of the columns to use; none: all
+
     @property
     def columns(self) -> dict[str, Array]:
-        return dict(self.data.columns)
+        return {name: self.data.columns[name] for name in self.names or self.data.names}
 
     @property
     def y(self) -> Array:

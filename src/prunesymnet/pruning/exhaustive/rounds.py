@@ -5,17 +5,18 @@ proposals, the most promising first; the caller fits them, and stops when one is
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.expression import Expression
+from prunesymnet.expression import Expression, compile_expression
 from prunesymnet.operators import select_operators
 from prunesymnet.pruning.exhaustive.asked import Asked, Proposal, Scene
 from prunesymnet.pruning.exhaustive.asking import ask_pairs, ask_singles, in_parts, left_by
 from prunesymnet.pruning.exhaustive.bank import LEAF, RECIPROCAL, Bank, grow_bank
 from prunesymnet.pruning.exhaustive.chains import chains
+from prunesymnet.pruning.exhaustive.columns import screen
 from prunesymnet.pruning.exhaustive.frequencies import Grid, Waves, frequency_nodes
 from prunesymnet.pruning.exhaustive.powers import pursue_powers
 from prunesymnet.pruning.exhaustive.pursuit import pursue
@@ -37,7 +38,8 @@ CLEARLY = 4.0  # bits more than chance
 
 @dataclass(frozen=True, slots=True)
 class ExhaustiveSettings:
-    """`rounds`: how often the bank grows; `memory` (GiB) bounds it; `rows` are scanned at most; `keep` pairs of each
+    """`rounds`: how often the bank grows; `memory` (GiB) bounds it; at most `rows` rows and `columns`
+    columns (those that matter most) are scanned; `keep` pairs of each
     complexity come out of a scan. The mechanisms can be switched off one by one: `unwrapping` of the target,
     `monomials` with real exponents, `polynomials`, `quotients` of polynomials and denominators, terms that are `given`,
     `singles` of a larger bank, products of `powers`, `frequencies`, and `pursuit` of several terms."""
@@ -45,6 +47,7 @@ class ExhaustiveSettings:
     rounds: int = 3
     memory: float = 2.0
     rows: int = 256
+    columns: int = 10
     keep: int = 5
     fits: int = 200
     workers: int = 1
@@ -60,7 +63,7 @@ class ExhaustiveSettings:
     pursuit: bool = True
 
     def __post_init__(self) -> None:
-        check_whole(self, rounds=0, rows=10, keep=1, fits=1, workers=1)
+        check_whole(self, rounds=0, rows=10, columns=1, keep=1, fits=1, workers=1)
         check_number(self, "memory", "a number of GiB > 0", lambda v: v > 0)
 
 
@@ -76,6 +79,12 @@ class Rounds:
     def shortcuts(self) -> Stages:
         """What needs no bank."""
         settings, scene = self.settings, self.scene
+        if len(scene.columns) > settings.columns:
+            names, found = screen(
+                scene, self.plain, count=settings.columns, keep=settings.keep, workers=settings.workers
+            )
+            yield "columns", found
+            self.scene = scene = replace(scene, names=tuple(names))
         if settings.monomials:
             yield "monomial", list(monomial(scene))
         if settings.polynomials:
@@ -216,18 +225,19 @@ class Rounds:
             keep=self.settings.keep, workers=self.settings.workers,
         )  # fmt: skip
 
-    def says_more(self, residual: Array, given: Array) -> bool:
-        """Whether any pair of nodes explains more of a residual than the best of as many pairs would by chance; `given`
-        are the derivatives of the formula that left it."""
-        rows = len(residual)
+    def hidden(self, expression: Expression) -> float | None:
+        """What part of its residual a formula may have missed without anyone seeing it: any pair of nodes that explains
+        more than this would stand out from the best of as many pairs by chance. None if one does."""
+        scene = self.scene
+        values, jacobian = compile_expression(expression).values_and_jacobian(scene.columns)
+        residual, rows = scene.y - values, len(scene.y)
         bank = self.grow(FIRST_BANK).with_reciprocals()
-        question = Question(residual, given if len(given) else None, self.scene.weights)
+        question = Question(residual, jacobian if len(jacobian) else None, scene.weights)
         before = float(unexplained(np.zeros((1, 0, rows)), question)[0])
-        chance = 2 * np.log2(len(bank)) + 0.5 * np.log2(rows) + CLEARLY
+        chance = 2 * np.log2(len(bank)) + np.log2(rows) + CLEARLY
         for products in (True, False):
             (pairs,) = scan(bank.values, bank.complexity, [question], products=products, workers=self.settings.workers)
             left = max(float(left_by(pairs, bank, products, question).min(initial=before)), 1e-300)
-            more = 0 if products else 0.5 * np.log2(rows)  # a sum has one constant more
-            if 0.5 * rows * np.log2(before / left) > chance + more:
-                return True
-        return False
+            if 0.5 * rows * np.log2(before / left) > chance:
+                return None
+        return float(1 - 2 ** (-2 * chance / rows))
