@@ -141,10 +141,6 @@ def test_a_weak_wave_is_found_beside_terms_that_are_given():
     assert left[0] < 1e-3
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="frequencies: w*u is rounded to single precision where u is far from 0; u less its middle is not",
-)
 def test_the_origin_does_not_matter():
     u = points(low=0, high=1)
     target = np.sin(300.3 * u)

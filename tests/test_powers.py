@@ -54,10 +54,6 @@ def test_a_product_of_powers_is_found(text):
     assert min(proposal.unexplained for proposal in exact) < 1e-12
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="powers: exponents that are exact are rounded too: 1.9 to 2, a whole number that no fit can move",
-)
 def test_an_exponent_that_is_exact_is_left_as_it_is():
     columns = columns_of()
     target = evaluate(parse("(1 + x)**0.7*(y + z)**1.9"), columns).values

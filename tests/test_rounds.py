@@ -115,7 +115,7 @@ STAGES = {
 
 @pytest.mark.parametrize("switch", STAGES)
 def test_a_mechanism_that_is_switched_off_is_not_there(switch):
-    truth = scene("exp(x)*sin(3*y) + x*y", FEW, noise=0.1, rows=16)
+    truth = scene("exp(x)*sin(3*y) + x*y", (*FEW, "/"), noise=0.1, rows=16)
     without = sources(run(truth, ExhaustiveSettings(**{switch: False})))
     assert not STAGES[switch] & without
     assert STAGES[switch] <= sources(run(truth, only(switch)))
@@ -229,9 +229,6 @@ def test_a_users_operator_is_used():
     assert "bump" in operators_in(best.expression)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="rounds: 0/0 in `quotients` for columns whose product is nought, then LinAlgError"
-)
 def test_zero_one_columns_of_categories_go_through_all_stages():
     rng = np.random.default_rng(0)
     kind, x = rng.integers(0, 3, 60), rng.uniform(1, 2, 60)
@@ -240,9 +237,6 @@ def test_zero_one_columns_of_categories_go_through_all_stages():
     assert "quotient" in sources(run(truth, only("quotients")))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="rounds: columns beyond 1e12 or below 1e-12 are no nodes; then WAVES // 0 raises"
-)
 @pytest.mark.parametrize("scale", [1e13, 1e-13])
 def test_columns_in_any_units_go_through_all_stages(scale):
     columns = {"x": scale * columns_of(30, low=1)["x"]}
@@ -250,9 +244,6 @@ def test_columns_in_any_units_go_through_all_stages(scale):
     assert "frequencies" in sources(run(truth, only("frequencies")))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="rounds: where y is nought on all rows that are drawn, `quotients` divides by it"
-)
 def test_rows_that_are_drawn_may_happen_to_have_one_value():
     target = np.zeros(400)
     drawn = scene_of({"x": np.arange(400.0)}, np.arange(400.0) ** 2, rows=50).columns["x"]
@@ -262,9 +253,6 @@ def test_rows_that_are_drawn_may_happen_to_have_one_value():
     run(truth)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="rounds: all monomials of degree 3 are made before they are found to be too many"
-)
 def test_many_columns_do_not_make_many_monomials():
     rng = np.random.default_rng(0)
     data = make_dataset(rng.normal(size=(20, 25)), rng.normal(size=20))
@@ -277,9 +265,6 @@ def test_many_columns_do_not_make_many_monomials():
     assert peak < 2 * 2**20
 
 
-@pytest.mark.xfail(
-    strict=True, reason="rounds: waves are sines and cosines, and there are quotients, whatever the operators"
-)
 def test_proposals_use_the_operators_asked_for():
     truth = scene("x*sin(3*y) + x*y", ("+", "*", "sin"), noise=0.1, rows=30)
     for proposal in proposals_of(run(truth, only("given", "quotients", "frequencies", "pursuit", "unwrapping"))):

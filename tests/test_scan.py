@@ -258,7 +258,6 @@ def test_a_constant_leaves_nothing_to_explain(constant):
         assert all(left == pytest.approx(0) for _, left in scan_singles(values, complexity, [question], keep=1)[0])
 
 
-@pytest.mark.xfail(strict=True, reason="scan: the rounding of a constant target is taken for its variation")
 @pytest.mark.parametrize("products", [True, False])
 def test_nobody_explains_a_constant(products):
     values, complexity = pool(7)

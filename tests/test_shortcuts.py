@@ -294,10 +294,6 @@ def test_columns_with_a_law_between_them_do_no_harm():
         np.testing.assert_allclose(values_of(proposal, columns), np.exp(columns["x"]), rtol=1e-5)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="shortcuts: `quotients` divides by the size of a product of columns that is nought: NaN, then LinAlgError",
-)
 def test_columns_that_are_nowhere_both_nonzero_do_no_harm():
     rng = np.random.default_rng(0)
     kind, x = rng.integers(0, 3, 60), rng.uniform(1, 2, 60)

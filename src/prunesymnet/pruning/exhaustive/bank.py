@@ -28,7 +28,7 @@ from prunesymnet.pruning.beam import UNNESTED
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-LARGEST = 1e12  # beyond it a node says nothing about a target of ordinary size
+LARGEST = 1e50  # beyond it (and below its inverse) squares of squares leave the range of floats
 LEAST_SPREAD = 1e-7  # relative: what varies less is a constant
 DIGITS = 1e9  # to which two nodes must agree to be one
 CHUNK = 1 << 21  # values that are computed at a time
@@ -104,6 +104,7 @@ class Bank:
         place = np.minimum(np.searchsorted(known[order], keys), len(known) - 1)
         there = (known[order][place] == keys) & (self.complexity[order][place] <= complexity)
         chosen = np.flatnonzero(good & ~there)
+        chosen = chosen[np.argsort(complexity[chosen], kind="stable")]
         _, firsts = np.unique(keys[chosen], return_index=True)
         chosen = chosen[np.sort(firsts)]
         count, more = len(self), len(chosen)
@@ -134,8 +135,10 @@ class Bank:
 
     def first(self, count: int) -> "Bank":
         """The simplest nodes (reciprocals count as simple as what they are of, and come after it)."""
-        count = min(count, len(self))
-        while count < len(self) and max(self.left[:count].max(), self.right[:count].max()) >= count:
+        count = min(max(count, 1), len(self))
+        made = (self.operator >= 0) | (self.operator == RECIPROCAL)
+        furthest = np.where(made, np.maximum(self.left, self.right), -1)
+        while count < len(self) and furthest[:count].max() >= count:
             count += 1
         return replace(
             self,
@@ -193,10 +196,11 @@ class _Growing:
                 elif operator.arity == 2:
                     self.binary(complexity, number, operator)
         self.levels[complexity] = (first, self.count)
-        return any(start < stop for level, (start, stop) in self.levels.items() if level > complexity - 4)
+        reach = 2 + max(map(_cost, self.table), default=0)  # no level further down can be an operand of the next
+        return any(start < stop for level, (start, stop) in self.levels.items() if level > complexity - reach)
 
     def unary(self, complexity: int, number: int, operator: Operator) -> None:
-        nodes = self.level(complexity - operator.cost)
+        nodes = self.level(complexity - _cost(operator))
         outer = operator.name in self.unnested
         if outer:
             nodes = nodes[~self.nested[nodes]]
@@ -206,11 +210,12 @@ class _Growing:
             if operator.domain is not None:
                 flipped = ~np.asarray(operator.domain(values)).all(axis=1)
                 values = np.where(flipped[:, None], -values, values)
+                values = np.where(operator.domain(values), values, np.nan)
             nested = np.ones(len(part), dtype=bool) if outer else self.nested[part]
             self.add(complexity, operator.numpy(values), number, part, -1, flipped, nested)
 
     def binary(self, complexity: int, number: int, operator: Operator) -> None:
-        rest = complexity - operator.cost
+        rest = complexity - _cost(operator)
         for one in range(1, rest):
             other = rest - one
             if operator.name in COMMUTATIVE and one > other:
@@ -220,7 +225,8 @@ class _Growing:
                 continue
             a, b = np.repeat(left, len(right)), np.tile(right, len(left))
             if operator.name in COMMUTATIVE and one == other:
-                a, b = a[a < b], b[a < b]
+                once = a <= b if operator.name == "*" else a < b
+                a, b = a[once], b[once]
             self.pairs(complexity, number, operator, a, b)
         if operator.name in ("+", "-", "/"):  # with the constant 1, which is an input of the network too
             nodes = self.level(rest - 1)
@@ -265,6 +271,10 @@ class _Growing:
             complexity, operator.astype(np.int64), left.astype(np.int64), right.astype(np.int64),
             flipped.astype(bool), nested.astype(bool), names, table,
         )  # fmt: skip
+
+
+def _cost(operator: Operator) -> int:
+    return max(operator.cost, 1)  # what costs nothing would have to be applied without end
 
 
 def _probes(points: int) -> Array:

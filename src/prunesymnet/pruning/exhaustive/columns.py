@@ -22,7 +22,8 @@ MOST_NODES = 1200  # of all columns together, each alone
 def alone(scene: Scene) -> Bank:
     """Each column with operators of one operand only, as deep as there is room."""
     unary = [row for row in select_operators(scene.operators).values() if row.arity == 1]
-    return grow_bank(scene.columns, unary, MOST_NODES).with_reciprocals()
+    bank = grow_bank(scene.columns, unary, MOST_NODES)
+    return bank.with_reciprocals() if {"/", "inv"} & set(select_operators(scene.operators)) else bank
 
 
 def screen(scene: Scene, frame: Frame, *, count: int, keep: int, workers: int) -> tuple[list[str], list[Proposal]]:

@@ -44,6 +44,8 @@ class Grid:
 
 def scan_frequencies(u: Array, grid: Grid, questions: list[Question], keep: int) -> list[tuple[Array, Array]]:
     """For each question the `keep` best frequencies, and what sine and cosine leave unexplained with them."""
+    # Single precision has too few digits for a phase far from zero; sine and cosine together do not mind a shift.
+    u = u - (u[grid.rows].min() + u[grid.rows].max()) / 2
     # Only where tails are cut off are the weights others than the question's own.
     bases = []
     for question in questions:
@@ -92,7 +94,9 @@ def refined(u: Array, grid: Grid, frequency: float, question: Question) -> float
     return frequency
 
 
-def wave(asked: Asked, u: Array, tree: Expression, frequency: float) -> list[tuple[Array, Expression]]:
+def wave(
+    asked: Asked, u: Array, tree: Expression, frequency: float, names: tuple[str, ...] = ("sin", "cos")
+) -> list[tuple[Array, Expression]]:
     """The terms for one frequency: a sine or a cosine where the phase is near to one, and one with a phase."""
     inside = Constant(float(frequency)) * tree
     root = np.sqrt(asked.frame.weights)
@@ -102,9 +106,11 @@ def wave(asked: Asked, u: Array, tree: Expression, frequency: float) -> list[tup
     phase = float(np.arctan2(b, a))
     found: list[tuple[Array, Expression]] = []
     for name, values, off in (("sin", np.sin, abs(b)), ("cos", np.cos, abs(a))):
-        if off < 0.3 * np.hypot(a, b):
+        if name in names and off < 0.3 * np.hypot(a, b):
             found.append((values(frequency * u), apply(name, inside)))
-    return [*found, (np.sin(frequency * u + phase), apply("sin", inside + Constant(phase)))]
+    if "sin" not in names:
+        phase -= np.pi / 2
+    return [*found, (np.sin(frequency * u + np.arctan2(b, a)), apply(names[0], inside + Constant(phase)))]
 
 
 def frequency_nodes(bank: Bank, nodes: list[int], count: int, names: tuple[str, ...]) -> Bank:
@@ -134,8 +140,8 @@ class _Wave(NamedTuple):
 class Waves:
     """The frequencies of many nodes, for many questions."""
 
-    def __init__(self, bank: Bank, keep: int) -> None:
-        self.bank, self.keep = bank, keep
+    def __init__(self, bank: Bank, keep: int, names: tuple[str, ...] = ("sin", "cos")) -> None:
+        self.bank, self.keep, self.names = bank, keep, names
 
     def scan(self, asked: list[Asked], grids: dict[int, Grid]) -> list[_Wave]:
         """The frequencies of each node that explain most, the best first."""
@@ -156,7 +162,7 @@ class Waves:
             u, tree = self.bank.values[hit.node], self.bank.expression(hit.node)
             w = refined(u, grid, hit.frequency, one.question())
             rows = None if grid.rows.all() else grid.rows
-            terms = wave(one, u, tree, w)
+            terms = wave(one, u, tree, w, self.names)
             proposals += [Proposal(one.formula([term]), max(hit.left, EXACT), "frequencies", rows) for term in terms]
         return proposals
 
@@ -168,6 +174,8 @@ class Waves:
             one = asked[hit.asked]
             w = refined(u, grids[hit.node], hit.frequency, one.question())
             inside = Constant(w) * tree
-            both = ((np.sin(w * u), apply("sin", inside)), (np.cos(w * u), apply("cos", inside)))
-            more.append(Asked(one.frame, (*one.given, *both)))
+            # With one of the two only, the other is the same with a phase.
+            sine = apply("sin", inside) if "sin" in self.names else apply("cos", inside - Constant(np.pi / 2))
+            cosine = apply("cos", inside) if "cos" in self.names else apply("sin", inside + Constant(np.pi / 2))
+            more.append(Asked(one.frame, (*one.given, (np.sin(w * u), sine), (np.cos(w * u), cosine))))
         return more

@@ -16,6 +16,7 @@ from prunesymnet.pruning.exhaustive.targets import tempered
 Array = NDArray[np.float64]
 
 NEAR = 0.15  # of a whole number or a half: an exponent found from a formula that is not complete is not exact
+NEARLY = 1e-6
 LEAST = 0.05  # a smaller exponent is none
 STEPS, BEAM = 3, 8
 
@@ -51,7 +52,8 @@ def pursue_powers(scene: Scene, bank: Bank, keep: int) -> list[Proposal]:
                 key = (bool(base), tuple(sorted(chosen)))
                 if key not in proposals:
                     trees = [(bank.values[nodes[k]], bank.expression(int(nodes[k]))) for k in chosen]
-                    formula = _formula(scene, target, weights, base, [logs[k] for k in chosen], trees)
+                    near = NEARLY if left < EXACT else NEAR  # of a product that is complete, exponents are exact
+                    formula = _formula(scene, target, weights, base, [logs[k] for k in chosen], trees, near)
                     if formula is not None:
                         proposals[key] = Proposal(formula, left, "powers")
             if not fresh or fresh[0][0] < EXACT:
@@ -66,6 +68,7 @@ def _formula(
     base: dict[str, Array],
     logs: list[Array],
     trees: list[tuple[Array, Expression]],
+    near: float,
 ) -> Expression | None:
     """The product with its exponents rounded; None where a root of a negative number would be taken."""
     root = np.sqrt(weights)
@@ -77,7 +80,7 @@ def _formula(
         if abs(p) < LEAST:
             continue
         half = round(2 * p) / 2
-        if abs(p - half) > NEAR or half == 0:
+        if abs(p - half) > near or half == 0:
             power: Expression = Constant(float(p))
         else:
             power = Constant(int(half)) if half == int(half) else Constant(int(2 * half)) / 2

@@ -6,6 +6,7 @@ proposals, the most promising first; the caller fits them, and stops when one is
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +76,7 @@ class Rounds:
         self.scene, self.settings, self.check = scene, settings, check
         self.table = select_operators(scene.operators)
         self.plain = plain(scene.y, scene.weights)
+        self.divides = bool({"/", "inv"} & set(self.table))
 
     def shortcuts(self) -> Stages:
         """What needs no bank."""
@@ -99,7 +101,7 @@ class Rounds:
     def round(self, number: int) -> Stages:
         """From the simplest questions to the bank to those that need many of its answers."""
         settings, scene = self.settings, self.scene
-        bank = self.grow(FIRST_BANK * GROWTH**number).with_reciprocals()
+        bank = self.with_reciprocals(self.grow(FIRST_BANK * GROWTH**number))
         large = self.grow(LARGE_BANK * GROWTH**number)
         small = bank.first(2 * FIRST_BANK * 2**number)
         count = FACTORS * MORE_FACTORS**number
@@ -117,7 +119,7 @@ class Rounds:
                 yield "singles", proposals
         if settings.unwrapping:
             yield "chains", chains(scene, degree=1 + number, most=count * 2**number, keep=settings.keep)
-        if settings.quotients and number == 0:
+        if settings.quotients and self.divides and number == 0:
             yield "quotient", list(quotients(scene))
         if settings.powers:
             yield "powers", pursue_powers(scene, large, keep=settings.keep)
@@ -137,6 +139,9 @@ class Rounds:
 
     def grow(self, size: int) -> Bank:
         return grow_bank(self.scene.columns, self.scene.operators, size, memory=self.settings.memory / 8)
+
+    def with_reciprocals(self, bank: Bank) -> Bank:
+        return bank.with_reciprocals() if self.divides else bank
 
     def pairs(self, asked: list[Asked], bank: Bank, source: str) -> list[Proposal]:
         settings = self.settings
@@ -171,8 +176,8 @@ class Rounds:
     def polynomial_terms(self, degrees: tuple[int, ...]) -> list[tuple[tuple[Array, Expression], ...]]:
         """All terms up to each degree, where there are few enough for the rows."""
         columns = self.scene.columns
-        found = [tuple(monomials(tuple(columns), columns, degree)) for degree in degrees]
-        return [terms for terms in found if len(terms) <= len(self.scene.y) // 6]
+        few = [degree for degree in degrees if comb(len(columns) + degree, degree) - 1 <= len(self.scene.y) // 6]
+        return [tuple(monomials(tuple(columns), columns, degree)) for degree in few]
 
     def factors(self, bank: Bank, count: int) -> list[Factor]:
         found = []
@@ -193,7 +198,7 @@ class Rounds:
             term = bank.values[node], bank.expression(node)
             if self.settings.given:
                 asked.append(Asked(self.plain, (term,)))
-            if self.settings.quotients:
+            if self.settings.quotients and self.divides:
                 asked.append(Asked(self.plain, below=term))
         return asked
 
@@ -201,11 +206,13 @@ class Rounds:
         """Products with sines and cosines of the columns; waves of simple nodes, alone, beside a term, in sums."""
         names = tuple(name for name in ("sin", "cos") if name in self.table)
         columns = [k for k in range(len(bank)) if bank.operator[k] == LEAF]
+        if not columns:
+            return
         count = WAVES * 2**number // len(columns)
         with_waves = frequency_nodes(bank.first(FIRST_BANK), columns, count, names)
         yield "frequencies", self.pairs([Asked(self.plain)], with_waves, "frequencies")
         # Of the simplest nodes all frequencies; of the others the lower ones, for the target as it stands.
-        waves = Waves(bank, self.settings.keep)
+        waves = Waves(bank, self.settings.keep, names)
         nodes = [k for k in range(len(bank)) if not bank.nested[k] and bank.operator[k] != RECIPROCAL]
         few = 16 * 4**number
         slower = {node: Grid.of(bank.values[node], FREQUENCIES // 4) for node in nodes[few : 128 * 6**number]}
@@ -231,7 +238,7 @@ class Rounds:
         scene = self.scene
         values, jacobian = compile_expression(expression).values_and_jacobian(scene.columns)
         residual, rows = scene.y - values, len(scene.y)
-        bank = self.grow(FIRST_BANK).with_reciprocals()
+        bank = self.with_reciprocals(self.grow(FIRST_BANK))
         question = Question(residual, jacobian if len(jacobian) else None, scene.weights)
         before = float(unexplained(np.zeros((1, 0, rows)), question)[0])
         chance = 2 * np.log2(len(bank)) + np.log2(rows) + CLEARLY

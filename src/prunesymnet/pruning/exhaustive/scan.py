@@ -32,7 +32,7 @@ Numbers = NDArray[np.int64]
 
 BLOCK = 384  # nodes along a side of a block: the matrices of that size stay in the cache
 BLOCKS_PER_TASK, MOST_TASKS = 16, 64
-FEWEST = 1
+FEWEST = 48  # nodes: smaller levels of complexity share a block with the next
 CANCELLED = 1e-4  # of a product's size: a variation smaller than that is lost in single precision
 LEAST_GAIN = 1e-6
 TINY = 1e-9  # beside the typical: what is less is nought, or its square would be lost in single precision and it not
@@ -203,8 +203,8 @@ class _Base:
         rest = question.target * root
         rest = rest - (rest @ root) * root
         size = np.sqrt(rest @ rest)
-        if not size > 0 or not np.isfinite(size):
-            return cls(root, stack, np.zeros(points), 0.0)
+        if not size > 1e-13 * np.sqrt((question.target * root) @ (question.target * root)) or not np.isfinite(size):
+            return cls(root, stack, np.zeros(points), 0.0)  # what varies by its rounding only is constant
         rest = rest / size
         for _ in range(2):
             rest = rest - stack.T @ (stack @ rest)
@@ -278,8 +278,16 @@ class _Best:
         self.least: dict[int, float] = {}
         self.found: dict[int, tuple[Any, Any, Any]] = {}
 
-    def offer(self, level: int, gain: Any, a: slice, b: slice, xp: Any) -> None:
-        """Take what is better in a block of gains; a pair counts once."""
+    def offer(self, gain: Any, levels: "_Levels", a: slice, b: slice, xp: Any) -> None:
+        """Take what is better in a block of gains, level by level; a pair counts once."""
+        for level, one, two in levels[a.start, b.start]:
+            rows, columns = (
+                slice(one.start - a.start, one.stop - a.start),
+                slice(two.start - b.start, two.stop - b.start),
+            )
+            self.offer_level(level, gain[rows, columns], one, two, xp)
+
+    def offer_level(self, level: int, gain: Any, a: slice, b: slice, xp: Any) -> None:
         least = self.least.get(level, LEAST_GAIN)
         top = gain.max()
         if not top <= 2:  # 0/0: two nodes that are nowhere both different from zero (or the rounding of nearly so)
@@ -347,10 +355,12 @@ def _slices(complexity: Numbers, block: int) -> Iterator[slice]:
 
 
 _Blocks = list[tuple[slice, slice]]
+_Levels = dict[tuple[int, int], list[tuple[int, slice, slice]]]
 
 
 def _products(ready: _Prepared, blocks: _Blocks, complexity: Numbers, keep: int, xp: Any) -> list[_Best]:
     best = [_Best(keep) for _ in ready.targets]
+    levels = _levels(blocks, complexity)
     room = _Room(blocks, 5, ready.nodes, xp)
     last, rows = None, []
     with np.errstate(all="ignore"):
@@ -360,7 +370,6 @@ def _products(ready: _Prepared, blocks: _Blocks, complexity: Numbers, keep: int,
                 rows = [
                     (nodes * r, [nodes * q for q in given]) for r, given in zip(ready.targets, ready.given, strict=True)
                 ]
-            level = int(complexity[a.stop - 1] + complexity[b.stop - 1])
             spread, least, rest, gain, work = room.of(a, b)
             right = ready.nodes[b].T
             xp.matmul(ready.weighted_squares[a], ready.squares[b].T, out=spread)
@@ -383,19 +392,19 @@ def _products(ready: _Prepared, blocks: _Blocks, complexity: Numbers, keep: int,
                 xp.divide(gain, below, out=gain)
                 if ready.explained[k]:
                     xp.add(gain, ready.explained[k], out=gain)
-                best[k].offer(level, gain, a, b, xp)
+                best[k].offer(gain, levels, a, b, xp)
     return best
 
 
 def _sums(ready: _Prepared, blocks: _Blocks, complexity: Numbers, keep: int, xp: Any) -> list[_Best]:
     best = [_Best(keep) for _ in ready.targets]
+    levels = _levels(blocks, complexity)
     room = _Room(blocks, 4, ready.nodes, xp)
     along = [ready.nodes @ r for r in ready.targets]
     parts = [[ready.nodes @ q for q in given] for given in ready.given]
     left_over: list[Any] = [xp.clip(1 - sum(p * p for p in ps), CANCELLED, 1.0) if ps else None for ps in parts]
     with np.errstate(all="ignore"):
         for a, b in blocks:
-            level = int(complexity[a.stop - 1] + complexity[b.stop - 1])
             both, alike, work, below = room.of(a, b)
             xp.matmul(ready.nodes[a], ready.nodes[b].T, out=both)
             for k, u in enumerate(along):
@@ -419,8 +428,27 @@ def _sums(ready: _Prepared, blocks: _Blocks, complexity: Numbers, keep: int, xp:
                 xp.divide(work, below, out=work)
                 if ready.explained[k]:
                     xp.add(work, ready.explained[k], out=work)
-                best[k].offer(level, work, a, b, xp)
+                best[k].offer(work, levels, a, b, xp)
     return best
+
+
+def _levels(blocks: _Blocks, complexity: Numbers) -> _Levels:
+    """For each block (by where it starts) its parts of one complexity; below the diagonal there are none."""
+    return {
+        (a.start, b.start): [
+            (int(complexity[one.start] + complexity[two.start]), one, two)
+            for one in _runs(complexity, a)
+            for two in _runs(complexity, b)
+            if one.start <= two.start
+        ]
+        for a, b in blocks
+    }
+
+
+def _runs(complexity: Numbers, part: slice) -> list[slice]:
+    """Where the complexity is one and the same."""
+    edges = [0, *(np.flatnonzero(np.diff(complexity[part])) + 1).tolist(), part.stop - part.start]
+    return [slice(part.start + low, part.start + high) for low, high in itertools.pairwise(edges)]
 
 
 class _Room:

@@ -26,7 +26,8 @@ def monomials(names: tuple[str, ...], columns: dict[str, Array], degree: int) ->
     found = []
     for total in range(1, degree + 1):
         for choice in combinations_with_replacement(names, total):
-            values = np.prod([columns[name] for name in choice], axis=0)
+            with np.errstate(over="ignore"):
+                values = np.prod([columns[name] for name in choice], axis=0)
             tree: Expression | None = None
             for name in dict.fromkeys(choice):
                 times = choice.count(name)
@@ -74,7 +75,10 @@ def polynomials(scene: Scene, frame: Frame, *, only_exact: bool = False) -> Iter
     terms: list[tuple[Array, Expression]] = [(np.ones_like(root), Constant(1))]
     terms += monomials(names, scene.columns, len(counts) - 1)
     columns = np.array([values for values, _ in terms]) * root
-    size = np.sqrt(np.einsum("kn,kn->k", columns, columns))
+    with np.errstate(all="ignore"):
+        size = np.sqrt(np.einsum("kn,kn->k", columns, columns))
+    if not np.isfinite(size).all():
+        return
     target = frame.target * root
     # Terms are in order of degree: one decomposition says what each degree leaves.
     along = np.linalg.qr((columns / np.where(size > 0, size, 1.0)[:, None]).T)[0].T @ target
@@ -139,6 +143,8 @@ def quotients(scene: Scene, most: int = 40) -> Iterator[Proposal]:
         columns = np.array([*(v for v, _ in above), *(-y * v for v, _ in below)])
         columns = columns * (np.sqrt(scene.weights) / (1 + np.abs(y)))
         size = np.sqrt(np.einsum("kn,kn->k", columns, columns))
+        if not (np.isfinite(size).all() and size.all()):
+            continue  # a product that is zero on all rows can stand anywhere
         triangle = np.asarray(np.linalg.qr((columns / size[:, None]).T, mode="r"))
         found = _null(triangle)
         if found is None:
