@@ -95,12 +95,17 @@ class _State:
 
 
 def rounding_level(expression: Expression, data: Dataset) -> float:
-    """The root mean square that rounding errors alone may leave: of the target and of each term."""
-    _, jacobian = compile_expression(expression).values_and_jacobian(data.columns)
+    """The root mean square that rounding errors alone may leave: of the target and of each term, and what they become
+    on the way (1 - cos(x) near 0), seen by moving the columns by their own rounding."""
+    program = compile_expression(expression)
+    values, jacobian = program.values_and_jacobian(data.columns)
+    with np.errstate(all="ignore"):
+        moved = program.values({name: u * (1 + EPSILON) for name, u in data.columns.items()}) - values
     constants = np.array(expression.constants)
     terms = np.where(np.isfinite(jacobian), jacobian, 0.0) * constants[:, None]
     largest = max(_mean(data.y**2, data), *(_mean(term**2, data) for term in terms), 0.0)
-    return 16 * EPSILON * math.sqrt(largest)
+    shaken = _mean(np.where(np.isfinite(moved), moved, 0.0) ** 2, data)
+    return max(16 * EPSILON * math.sqrt(largest), math.sqrt(shaken))
 
 
 def _mean(values: Array, data: Dataset) -> float:

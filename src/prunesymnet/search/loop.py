@@ -8,6 +8,7 @@
 x**2/2 - x | found a formula that is exact on held-out rows
 """
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -19,11 +20,12 @@ from prunesymnet.data import Dataset
 from prunesymnet.network import Network
 from prunesymnet.pruning.exhaustive import Proposal, Rounds, Scene, promising
 from prunesymnet.search.judge import Candidate, Judge
-from prunesymnet.search.networks import Networks
+from prunesymnet.search.networks import Networks, learned_nodes
 from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
 
 MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation: if no more can be hidden after a round, the search may end
 ROWS_TO_CHECK = 2000
+LEARN_BEFORE = 2  # the round before which networks are trained, so that their nodes join the bank
 AT_ONCE = 2  # proposals of a stage that are fitted before the next
 SIMPLE = 10  # complexity: an exact formula that is longer is given a little time to find a shorter one,
 LITTLE = 0.3, 0.5  # in seconds, and as a part of the time that it took
@@ -141,12 +143,18 @@ class _Search:
     def prune_exhaustively(self) -> SearchStatus | None:
         """Shortcuts and rounds; why it ended, or None if more may help."""
         settings = self.settings
-        exhaustive = replace(settings.exhaustive, workers=settings.workers)
+        exhaustive = replace(settings.exhaustive, workers=settings.workers or os.cpu_count() or 1)
         scene = Scene.of(self.judge.train, settings.operators, exhaustive.rows, settings.seed)
         rounds = Rounds(scene, exhaustive, self.check_time)
         if self.take(rounds.shortcuts(), rounds):
             return SearchStatus.EXACT
         for number in range(exhaustive.rounds):
+            if number == LEARN_BEFORE and exhaustive.networks:
+                nodes = learned_nodes(
+                    self.networks.network, scene.data, settings, restarts=8, epochs=200, check=self.check_time
+                )
+                rounds.learn(nodes)
+                self.tell("networks")
             if self.take(rounds.round(number), rounds):
                 return SearchStatus.EXACT
             if self.at_noise_floor(rounds, MAY_BE_MISSED[min(number, len(MAY_BE_MISSED) - 1)]):

@@ -1,16 +1,57 @@
 """The paper's way to candidates: train the network, prune it, go on training."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from prunesymnet.data import Dataset
+from prunesymnet.expression import Expression, canonical_and_skeleton
 from prunesymnet.network import Network
 from prunesymnet.pruning import PRUNERS, Trained, reverse
+from prunesymnet.search.forms import without_needless_abs
 from prunesymnet.search.judge import Judge
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.training import Trainer
+
+Array = NDArray[np.float64]
+
+
+NODE_LAYERS = 2  # of a trained network, from the inputs, whose nodes are small enough for a bank
+
+
+def learned_nodes(
+    network: Network, data: Dataset, settings: SearchSettings, *, restarts: int, epochs: int, check: Callable[[], None]
+) -> list[Expression]:
+    """Nodes of networks trained for a while, with their learned inner weights: of each operand the edge that carries
+    most. They are for the bank, whose own nodes have weights of one."""
+    seed = settings.training.seed + settings.seed
+    trainer = Trainer(network, data, replace(settings.training, restarts=restarts, seed=seed))
+    for _ in range(epochs):
+        trainer.step()
+        check()
+    found: dict[str, Expression] = {}
+    for restart in range(restarts):
+        weights, nodes = trainer.snapshot(restart)
+        choice = _strongest(network, weights, nodes)
+        for node in range(network.sizes[0], network.sizes[NODE_LAYERS]):
+            choice[len(network.groups) - 1] = node
+            tree, form = canonical_and_skeleton(network.expression(weights, choice))
+            if tree.variables:
+                found.setdefault(f"{form} {restart}", without_needless_abs(tree, data))
+    return list(found.values())
+
+
+def _strongest(network: Network, weights: Array, nodes: Array) -> dict[int, int]:
+    """For each operand the node that contributes most to it."""
+    size = np.sqrt(np.einsum("mn,mn->m", nodes, nodes))
+    chosen: dict[int, int] = {}
+    for k, group in enumerate(network.groups):
+        part = np.abs(weights[group.start : group.start + group.width]) * size[: group.width]
+        chosen[k] = int(np.argmax(part))
+    return chosen
 
 
 class Networks:

@@ -27,7 +27,8 @@ class SearchSettings:
     """`pruner`: "exhaustive" (banks first, then trained networks), or one of the paper's, on a trained network alone.
     `holdout` rows judge; `exact` is the relative error on held-out rows that ends the search (0: nothing does);
     `fits_per_form` limits how often the same form with other weights is fitted again; at most `rows` rows are used
-    until the last fit, which is on all of them. Of the network: its `layers`, `max_epochs` and how often to prune;
+    until the last fit, which is on all of them; `workers` threads share the work (0: one for each core), and their
+    number does not change the result. Of the network: its `layers`, `max_epochs` and how often to prune;
     `reverse`: try the formula of all edges that are not nearly zero, too, where these are few."""
 
     operators: tuple[str | Operator, ...] = DEFAULT
@@ -37,7 +38,7 @@ class SearchSettings:
     exact: float = 1e-10
     rows: int = 3000
     fits_per_form: int = 3
-    workers: int = 1
+    workers: int = 0
     seed: int = 0
     layers: int = 6
     max_epochs: int = 3000
@@ -52,7 +53,7 @@ class SearchSettings:
         known = ("exhaustive", *PRUNERS)
         if self.pruner not in known:
             raise ValueError(f"pruner must be one of {', '.join(known)}, got {self.pruner!r}")
-        check_whole(self, max_epochs=1, prune_every=1, layers=1, fits_per_form=1, seed=0, rows=10, workers=1)
+        check_whole(self, max_epochs=1, prune_every=1, layers=1, fits_per_form=1, seed=0, rows=10, workers=0)
         check_number(self, "time_limit", "a number of seconds > 0", lambda v: v > 0)
         check_number(self, "exact", "a relative error >= 0", lambda v: v >= 0)
         check_number(self, "holdout", "a fraction between 0 and 1, both excluded", lambda v: 0 < v < 1)

@@ -11,7 +11,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.expression import Expression, compile_expression
+from prunesymnet.expression import Expression, compile_expression, evaluate
 from prunesymnet.operators import select_operators
 from prunesymnet.pruning.exhaustive.asked import Asked, Proposal, Scene
 from prunesymnet.pruning.exhaustive.asking import ask_pairs, ask_singles, in_parts, left_by
@@ -43,7 +43,8 @@ class ExhaustiveSettings:
     columns (those that matter most) are scanned; `keep` pairs of each
     complexity come out of a scan. The mechanisms can be switched off one by one: `unwrapping` of the target,
     `monomials` with real exponents, `polynomials`, `quotients` of polynomials and denominators, terms that are `given`,
-    `singles` of a larger bank, products of `powers`, `frequencies`, and `pursuit` of several terms."""
+    `singles` of a larger bank, products of `powers`, `frequencies`, `pursuit` of several terms,
+    and nodes of trained `networks`."""
 
     rounds: int = 3
     memory: float = 2.0
@@ -62,6 +63,7 @@ class ExhaustiveSettings:
     powers: bool = True
     frequencies: bool = True
     pursuit: bool = True
+    networks: bool = True
 
     def __post_init__(self) -> None:
         check_whole(self, rounds=0, rows=10, columns=1, keep=1, fits=1, workers=1)
@@ -76,6 +78,7 @@ class Rounds:
         self.scene, self.settings, self.check = scene, settings, check
         self.table = select_operators(scene.operators)
         self.plain = plain(scene.y, scene.weights)
+        self.learned: tuple[Array, list[Expression]] = (np.zeros((0, len(scene.y))), [])
         self.divides = bool({"/", "inv"} & set(self.table))
 
     def shortcuts(self) -> Stages:
@@ -138,7 +141,16 @@ class Rounds:
             yield "pursuit", self.pursuit(small, number)
 
     def grow(self, size: int) -> Bank:
-        return grow_bank(self.scene.columns, self.scene.operators, size, memory=self.settings.memory / 8)
+        bank = grow_bank(self.scene.columns, self.scene.operators, size, memory=self.settings.memory / 8)
+        return bank.with_listed(*self.learned) if len(self.learned[1]) else bank
+
+    def learn(self, nodes: list[Expression]) -> None:
+        """Nodes from elsewhere join the banks from now on, where they are finite on all rows."""
+        columns = self.scene.columns
+        known = [node for node in nodes if set(node.variables) <= set(columns)]
+        values = [evaluate(node, columns) for node in known]
+        good = [k for k, (_, finite) in enumerate(values) if finite.all()]
+        self.learned = np.array([values[k].values for k in good]), [known[k] for k in good]
 
     def with_reciprocals(self, bank: Bank) -> Bank:
         return bank.with_reciprocals() if self.divides else bank

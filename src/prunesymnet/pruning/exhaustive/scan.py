@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-BLOCK = 384  # nodes along a side of a block: the matrices of that size stay in the cache
-BLOCKS_PER_TASK, MOST_TASKS = 16, 64
+BLOCK = 640  # nodes along a side of a block: long enough for the matrix products, short enough for the cache
+BLOCKS_PER_TASK, MOST_TASKS = 4, 64
 FEWEST = 48  # nodes: smaller levels of complexity share a block with the next
 CANCELLED = 1e-4  # of a product's size: a variation smaller than that is lost in single precision
 LEAST_GAIN = 1e-6
