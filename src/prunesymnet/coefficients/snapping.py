@@ -33,6 +33,7 @@ from prunesymnet.settings import check_number, check_whole
 
 Array = NDArray[np.float64]
 EPSILON = float(np.finfo(np.float64).eps)
+INVISIBLE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +96,12 @@ class _State:
 
 
 def rounding_level(expression: Expression, data: Dataset) -> float:
-    """The root mean square that rounding errors alone may leave: of the target and of each term, and what they become
-    on the way (1 - cos(x) near 0), seen by moving the columns by their own rounding."""
-    program = compile_expression(expression)
-    values, jacobian = program.values_and_jacobian(data.columns)
-    with np.errstate(all="ignore"):
-        moved = program.values({name: u * (1 + EPSILON) for name, u in data.columns.items()}) - values
+    """The root mean square that rounding errors alone may leave: of the target and of each term."""
+    _, jacobian = compile_expression(expression).values_and_jacobian(data.columns)
     constants = np.array(expression.constants)
     terms = np.where(np.isfinite(jacobian), jacobian, 0.0) * constants[:, None]
     largest = max(_mean(data.y**2, data), *(_mean(term**2, data) for term in terms), 0.0)
-    shaken = _mean(np.where(np.isfinite(moved), moved, 0.0) ** 2, data)
-    return max(16 * EPSILON * math.sqrt(largest), math.sqrt(shaken))
+    return 16 * EPSILON * math.sqrt(largest)
 
 
 def _mean(values: Array, data: Dataset) -> float:
@@ -176,7 +172,9 @@ class _Rounding:
         fixed = len(self.base.errors) - len(after.errors)
         freedom = max(self.data.rows - len(self.base.errors), 1)
         growth = 1 + self.settings.tolerance**2 * max(fixed, 1) / freedom
-        allowed = max(self.base.fit.mse * growth, (4 * max(after.noise, self.base.noise)) ** 2)
+        # Rounding errors may grow on the way (1 - cos(x) near 0): an error in the tenth digit is none.
+        tenth = INVISIBLE * math.sqrt(_mean(self.data.y**2, self.data))
+        allowed = max(self.base.fit.mse * growth, max(4 * after.noise, 4 * self.base.noise, tenth) ** 2)
         return after if after.fit.mse <= allowed and after.length < state.length else None
 
     def shorten(self, state: _State) -> _State:
