@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from prunesymnet.coefficients.closed_forms import bits, closed_forms
 from prunesymnet.coefficients.fit import Fit, FitSettings, fit
-from prunesymnet.coefficients.least_squares import FitStatus
 from prunesymnet.coefficients.uncertainty import covariance
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Constant, Expression, canonical, compile_expression, factored, tied
@@ -85,13 +84,7 @@ class _State:
         expression = result.expression
         noise = max(rounding_level(expression, data), noise * math.sqrt(_mean(data.y**2, data)))
         errors = np.sqrt(np.diagonal(covariance(expression, data, least_rms=noise)))
-        precision = errors
-        if result.status is FitStatus.RANK_DEFICIENT:
-            # Constants that can't be told apart have no error of their own, but they do not come for free.
-            _, jacobian = compile_expression(expression).values_and_jacobian(data.columns)
-            sizes = np.sqrt(np.einsum("pn,pn->p", jacobian, jacobian))
-            alone = math.sqrt(max(result.mse, noise**2)) / np.where(sizes > 0, sizes, np.inf)
-            precision = np.minimum(errors, np.nan_to_num(alone))
+        precision = _precision(result, data, noise)
         return cls(result, errors, noise, description_length(result, precision, noise, data.rows))
 
 
@@ -102,6 +95,21 @@ def rounding_level(expression: Expression, data: Dataset) -> float:
     terms = np.where(np.isfinite(jacobian), jacobian, 0.0) * constants[:, None]
     largest = max(_mean(data.y**2, data), *(_mean(term**2, data) for term in terms), 0.0)
     return 16 * EPSILON * math.sqrt(largest)
+
+
+def _precision(result: Fit, data: Dataset, noise: float) -> Array:
+    """To what precision each constant must be written down when those before it are known: constants that make up for
+    one another (a large error each, alone) do not come for free together."""
+    _, jacobian = compile_expression(result.expression).values_and_jacobian(data.columns)
+    if not len(jacobian):
+        return np.zeros(0)
+    root = 1.0 if data.weights is None else np.sqrt(data.weights / data.weights.mean())
+    columns = np.where(np.isfinite(jacobian), jacobian, 0.0) * root
+    sizes = np.abs(np.diagonal(np.linalg.qr(columns.T, mode="r")))
+    sizes = np.concatenate([sizes, np.zeros(len(columns) - len(sizes))])  # more constants than rows
+    with np.errstate(divide="ignore"):
+        precision: Array = math.sqrt(max(result.mse, noise**2)) / sizes
+    return precision
 
 
 def _mean(values: Array, data: Dataset) -> float:

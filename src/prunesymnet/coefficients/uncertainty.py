@@ -102,9 +102,12 @@ def covariance(
     freedom = data.rows - len(constants)
     if not len(constants) or not np.isfinite(residual).all():
         return np.full((len(constants), len(constants)), np.inf)
-    lengths = np.linalg.norm(jacobian, axis=1)
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(jacobian, axis=1)
+    lengths = np.where(np.isfinite(lengths), lengths, 0.0)  # a derivative out of the range of floats tells nothing
     told = np.where(lengths > 0, lengths, 1.0)
-    _, singular, right = np.linalg.svd((jacobian / told[:, None]).T, full_matrices=False)
+    scaled = np.where(lengths[:, None] > 0, jacobian / told[:, None], 0.0)
+    _, singular, right = np.linalg.svd(scaled.T, full_matrices=False)
     weak = singular <= RANK_TOLERANCE * max(singular[0], 1e-300)
     # A direction that the data do not determine makes every constant that takes part in it undetermined.
     lost = (right[weak] ** 2 > 1e-12).any(axis=0) | (lengths == 0)
@@ -112,8 +115,9 @@ def covariance(
         lost[:] = True
     inverse = (right[~weak].T / singular[~weak] ** 2) @ right[~weak]
     least = least_rms**2 * float(root @ root) / data.rows
-    variance = max(float(residual @ residual) / freedom, least) if freedom > 0 else math.inf
-    result: Array = inverse / told[:, None] / told[None, :] * variance
+    with np.errstate(all="ignore"):
+        variance = max(float(residual @ residual) / freedom, least) if freedom > 0 else math.inf
+        result: Array = inverse / told[:, None] / told[None, :] * variance
     if not math.isfinite(variance):
         lost[:] = True
     result[lost, :] = result[:, lost] = np.inf

@@ -51,6 +51,8 @@ class Judge:
         self.data, self.settings = data, settings
         self.some = _some(data, settings)
         self.train, self.held = split(self.some, settings)
+        # Where no rows are held out, a formula must leave half of them to be seen by.
+        self.most_constants = self.train.rows - 2 if self.held is not self.train else self.train.rows // 2
         self.tries: dict[str, int] = {}
         self.fits = 0
         # The error that counts as none: small beside the spread of the target, or lost in its rounding.
@@ -137,6 +139,8 @@ class Judge:
         with np.errstate(over="ignore"):
             squares = (values - self.held.y) ** 2
         error = float(np.average(squares, weights=self.held.weights)) if finite.all() else math.inf
+        if len(fitted.expression.constants) > self.most_constants:
+            error = math.inf  # that many constants go through any points
         candidate = Candidate(fitted, error, stage, epoch, choice, weights)
         size = fitted.expression.complexity, len(fitted.expression.constants)
         if size not in self.simplest or self.error(candidate) < self.error(self.simplest[size]):

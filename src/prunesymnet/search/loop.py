@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 from prunesymnet.coefficients import Fit
@@ -78,7 +79,8 @@ def search(data: Dataset, settings: SearchSettings | str = "default", *, watch: 
         settings = PRESETS[settings]
     # Our threads work on whole tasks. The matrix products inside are held to one thread each: so they do not get in
     # each other's way, and give the same numbers with any number of workers.
-    with threadpool_limits(1, user_api="blas"):
+    # A candidate that overflows or leaves its domain is poor, and no reason for a warning.
+    with threadpool_limits(1, user_api="blas"), np.errstate(all="ignore"):
         return _Search(data, settings, watch).run()
 
 

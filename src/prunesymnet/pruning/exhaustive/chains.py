@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from prunesymnet.expression import Constant, Expression, Variable
 from prunesymnet.operators import Operator, select_operators
-from prunesymnet.pruning.exhaustive.asked import Asked, Proposal, Scene
-from prunesymnet.pruning.exhaustive.shortcuts import monomials
+from prunesymnet.pruning.exhaustive.asked import Proposal, Scene
+from prunesymnet.pruning.exhaustive.shortcuts import eliminate, monomials, weighted_sum
 from prunesymnet.pruning.exhaustive.targets import Factor, Frame, Offset, Outer, Step, outers, plain
 
 Array = NDArray[np.float64]
@@ -121,7 +121,11 @@ class _Tests:
         """The formula of y, by least squares."""
         if kind == "monomial":
             return self._monomial(frame)
-        return Asked(frame).formula(self.terms if kind == "linear" else self.squared)
+        terms = [(np.ones_like(frame.target), Constant(1)), *(self.terms if kind == "linear" else self.squared)]
+        root = np.sqrt(frame.weights)
+        columns = np.array([values for values, _ in terms]) * root
+        kept, _ = eliminate(columns, frame.target * root, int((frame.weights > 0).sum()))
+        return frame.wrap(weighted_sum([(c, terms[k][1]) for k, c in kept]))
 
     def _monomial(self, frame: Frame) -> Expression | None:
         rows = (frame.weights > 0) & (frame.target != 0)

@@ -29,7 +29,8 @@ from prunesymnet.settings import check_number, check_whole
 Array = NDArray[np.float64]
 Stages = Iterator[tuple[str, list[Proposal]]]
 
-FIRST_BANK, LARGE_BANK, GROWTH = 400, 5000, 4  # nodes to be paired, nodes to be tried one by one
+FIRST_BANK, GROWTH = 400, 4  # nodes to be paired
+LARGE_BANK, LARGE_GROWTH = 5000, 5  # nodes to be tried one by one
 FREQUENCIES, WAVES = 2048, 800  # on the grid of a node that is scanned; in the bank, for all columns together
 FACTORS, MORE_FACTORS = 24, 3  # simple nodes that the target is divided by, are given, or are in the denominator
 BEAM = 6  # frames that are unwrapped once more
@@ -105,8 +106,8 @@ class Rounds:
         """From the simplest questions to the bank to those that need many of its answers."""
         settings, scene = self.settings, self.scene
         bank = self.with_reciprocals(self.grow(FIRST_BANK * GROWTH**number))
-        large = self.grow(LARGE_BANK * GROWTH**number)
-        small = bank.first(2 * FIRST_BANK * 2**number)
+        large = self.grow(LARGE_BANK * LARGE_GROWTH**number)
+        small = bank.first(2 * FIRST_BANK * 3**number)
         count = FACTORS * MORE_FACTORS**number
         yield "pairs", self.pairs([Asked(self.plain)], bank, "pairs")
         frames = [self.plain]
@@ -253,10 +254,12 @@ class Rounds:
         bank = self.with_reciprocals(self.grow(FIRST_BANK))
         question = Question(residual, jacobian if len(jacobian) else None, scene.weights)
         before = float(unexplained(np.zeros((1, 0, rows)), question)[0])
+        # Of M columns by chance the best leaves about M**(-2/freedom) of what has so many degrees of freedom.
         chance = 2 * np.log2(len(bank)) + np.log2(rows) + CLEARLY
+        freedom = max(rows - len(jacobian) - 3, 1)
         for products in (True, False):
             (pairs,) = scan(bank.values, bank.complexity, [question], products=products, workers=self.settings.workers)
             left = max(float(left_by(pairs, bank, products, question).min(initial=before)), 1e-300)
-            if 0.5 * rows * np.log2(before / left) > chance:
+            if 0.5 * freedom * np.log2(before / left) > chance:
                 return None
-        return float(1 - 2 ** (-2 * chance / rows))
+        return float(1 - 2 ** (-2 * chance / freedom))

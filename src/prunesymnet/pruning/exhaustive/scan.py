@@ -90,7 +90,8 @@ def scan(
     run = _products if products else _sums
 
     def prepare(group: list[int]) -> _Prepared:
-        ready = _Prepared.of(values, [questions[k] for k in group], products)
+        with np.errstate(all="ignore"):
+            ready = _Prepared.of(values, [questions[k] for k in group], products)
         return ready if xp is np else ready.on(xp, device)
 
     def work(task: tuple[_Prepared, int]) -> list[_Best]:

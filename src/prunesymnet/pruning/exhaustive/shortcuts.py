@@ -93,10 +93,16 @@ def polynomials(scene: Scene, frame: Frame, *, only_exact: bool = False) -> Iter
         lengths = 0.5 * rows * np.log2(np.maximum(left, 1e-300)) + (0.5 * np.log2(rows) + 4) * np.array(counts)
         degree = int(lengths.argmin())
     kept, error = eliminate(columns[: counts[degree]], target, rows)
-    formula: Expression = Constant(0)
-    for index, coefficient in kept:
-        formula = formula + Constant(coefficient) * terms[index][1]
+    formula = weighted_sum([(coefficient, terms[index][1]) for index, coefficient in kept])
     yield Proposal(frame.wrap(formula), error / variation if variation > 0 else 0.0, "polynomial")
+
+
+def weighted_sum(terms: list[tuple[float, Expression]]) -> Expression:
+    """The sum of coefficients times trees."""
+    total: Expression = Constant(0)
+    for coefficient, tree in terms:
+        total = total + Constant(coefficient) * tree
+    return total
 
 
 def eliminate(columns: Array, target: Array, rows: int) -> tuple[list[tuple[int, float]], float]:
