@@ -18,7 +18,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PY) -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@touch $@
 
-demo: setup ## find Boyle's law in his table, and fit three more to theirs
+demo: setup ## find four laws of physics in the tables they come from
 	@$(PY) examples/demo.py
 
 test: setup ## the tests, on every core, with coverage
@@ -40,6 +40,8 @@ format: setup ## put the code into shape
 bench: setup ## measure what the README reports; writes benchmarks/results/
 	@$(PY) -m benchmarks.core
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m benchmarks.speed
+	@$(PY) -m benchmarks.scanning
+	@$(PY) -m benchmarks.search --conditions default
 	@$(PY) -m benchmarks.readme
 
 clean: ## remove what make made

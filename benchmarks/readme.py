@@ -4,7 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-from benchmarks import core, paper, record, speed
+from benchmarks import core, paper, record, scanning, search, speed
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -27,6 +27,10 @@ TABLES = {
     "paper": paper.table,
     "speed": lambda: speed.summary(record.read("speed")),
     "cuda": cuda,
+    "search": search.table,
+    "ablation": search.ablation,
+    "scanning": lambda: scanning.summary(record.read("scanning")),
+    "scanning-cuda": lambda: scanning.summary(record.read("scanning-cuda")),
     "stability": stability,
 }
 

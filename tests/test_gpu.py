@@ -7,6 +7,9 @@ import torch
 from prunesymnet.activation import backward, forward
 from prunesymnet.data import make_dataset
 from prunesymnet.network import Network
+from prunesymnet.pruning.exhaustive import ExhaustiveSettings
+from prunesymnet.pruning.exhaustive.bank import grow_bank
+from prunesymnet.pruning.exhaustive.scan import Question, scan
 from prunesymnet.search import SearchSettings, search
 from prunesymnet.training import Trainer, TrainingSettings
 
@@ -38,6 +41,23 @@ def test_training_stays_finite_and_learns():
         assert bool(torch.isfinite(last).all())
     assert bool(torch.isfinite(trainer.weights).all())
     assert float(last.median()) < float(first.median())
+
+
+@pytest.mark.parametrize("products", [True, False])
+def test_a_scan_finds_the_same_pairs(products):
+    columns = dict(DATA.columns)
+    bank = grow_bank(columns, size=900).with_reciprocals()
+    given = np.array([columns["x"]])
+    questions = [Question(np.sin(columns["x"]) * columns["y"]), Question(DATA.y + columns["x"] ** 2, given)]
+    here = scan(bank.values, bank.complexity, questions, products=products)
+    there = scan(bank.values, bank.complexity, questions, products=products, device="cuda")
+    for one, other in zip(here, there, strict=True):
+        np.testing.assert_allclose(np.sort(other.explained), np.sort(one.explained), atol=1e-4)
+
+
+def test_an_exhaustive_search_finds_the_formula():
+    settings = SearchSettings(exhaustive=ExhaustiveSettings(device="cuda", polynomials=False, monomials=False))
+    assert str(search(DATA, settings).best.expression) == "x*y/2"
 
 
 def test_a_search_finds_the_formula():

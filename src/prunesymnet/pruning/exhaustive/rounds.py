@@ -67,6 +67,8 @@ class ExhaustiveSettings:
     networks: bool = True
 
     def __post_init__(self) -> None:
+        if self.device.partition(":")[0] not in ("cpu", "cuda"):
+            raise ValueError(f"device must be cpu or cuda (or cuda:1 ...), got {self.device!r}")
         check_whole(self, rounds=0, rows=10, columns=1, keep=1, fits=1, workers=1)
         check_number(self, "memory", "a number of GiB > 0", lambda v: v > 0)
 
