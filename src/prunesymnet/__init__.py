@@ -22,7 +22,7 @@ from prunesymnet.expression import (
 )
 from prunesymnet.operators import make_operator, select_operators
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Dataset",
     "Expression",
