@@ -14,9 +14,9 @@ A polynomial in one variable stays as it is: nobody writes x*(x*(x + 1) + 1).
 from fractions import Fraction
 
 from prunesymnet.expression.canonical import algebra, canonical, to_terms
-from prunesymnet.expression.canonical.numbers import Number, OutOfRange, is_exact, number
-from prunesymnet.expression.canonical.terms import GROUP, VARIABLE, Atom, Monomial, Terms, to_tree
-from prunesymnet.expression.tree import Apply, Expression, fold
+from prunesymnet.expression.canonical.numbers import Number, OutOfRange, content, is_exact, number, over
+from prunesymnet.expression.canonical.terms import GROUP, VARIABLE, Atom, Monomial, Terms, number_tree, to_tree
+from prunesymnet.expression.tree import Apply, Expression, apply, fold
 from prunesymnet.operators import Operator
 
 RATIOS = [Fraction(p, q) for p in range(1, 5) for q in range(1, 5)]
@@ -34,6 +34,14 @@ def factored(expression: Expression) -> Expression:
 
 def _inside(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
     """What a function is applied to, and what stands below, has its factors in front too."""
+    if operator.name == "sqrt":
+        # sqrt(u/2) is sqrt(u)/sqrt(2): what is before the root may cancel with it.
+        terms = _factored(to_terms(operands[0]))
+        if terms and all(map(is_exact, terms.values())):
+            factor = content(terms.values())
+            if factor > 0:
+                root = to_tree({m: over(c, factor) for m, c in terms.items()})
+                return apply("sqrt", number_tree(factor)) * apply("sqrt", root)
     if operator.arity == 1 or operator.name == "/":
         operands = tuple(to_tree(_factored(to_terms(operand))) for operand in operands)
     return Apply(operator, operands)
@@ -52,14 +60,15 @@ def _factored(terms: Terms) -> Terms:
     return terms
 
 
-def _common(terms: Terms) -> set[tuple[Atom, Number]]:
+def _common(terms: Terms) -> list[tuple[Atom, Number]]:
     """Atoms with the power in which they can be taken out of at least two terms."""
     found: dict[tuple[Atom, bool], list[Number]] = {}
     for monomial in terms:
         for atom, exponent in monomial:
             if is_exact(exponent) and not atom.constant:
                 found.setdefault((atom, exponent > 0), []).append(exponent)
-    return {(atom, min(es) if above else max(es)) for (atom, above), es in found.items() if len(es) > 1}
+    taken = [(atom, min(es) if above else max(es)) for (atom, above), es in found.items() if len(es) > 1]
+    return sorted(taken, key=lambda entry: (entry[0].sort_key(), entry[1]))
 
 
 def _taken_out(terms: Terms, atom: Atom, exponent: Number) -> Terms:

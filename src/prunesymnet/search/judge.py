@@ -170,10 +170,18 @@ class Judge:
             kept.sort(key=lambda candidate: candidate.fit.expression.complexity)
             kept = kept[:ROUNDED]
         else:
-            kept = sorted(kept, key=self.about)[:CHOSEN_FROM]
+            kept = sorted(self.worth_it(kept), key=self.about)[:CHOSEN_FROM]
         fits = [fit(candidate.fit.expression, self.some) for candidate in kept]
         fits = [replace(found, expression=canonical(found.expression)) for found in fits]  # signs may have changed
         return sorted(fits, key=lambda found: describe(found, self.some))
+
+    def worth_it(self, candidates: list[Candidate]) -> list[Candidate]:
+        """Those that no simpler one equals on the rows held out: what is longer must be better there, too."""
+        kept: list[Candidate] = []
+        for candidate in sorted(candidates, key=lambda c: (c.fit.expression.complexity, c.heldout_mse)):
+            if not kept or candidate.heldout_mse < kept[-1].heldout_mse:
+                kept.append(candidate)
+        return kept
 
     def verdict(self) -> tuple[Fit, list[Fit]]:
         """The formula to believe, fitted on all rows and rounded, and the front that it was chosen from.

@@ -28,8 +28,8 @@ MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation: if no more can be hidden
 ROWS_TO_CHECK = 2000
 LEARN_BEFORE = 2  # the round before which networks are trained, so that their nodes join the bank
 AT_ONCE = 2  # proposals of a stage that are fitted before the next
-SIMPLE = 10  # complexity: an exact formula that is longer is given a little time to find a shorter one,
-LITTLE = 0.3, 0.5  # in seconds, and as a part of the time that it took
+SIMPLE = 10  # complexity: an exact formula that is longer is given some more stages to find a shorter one
+MORE_STAGES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class _Search:
         self.judge = Judge(data, settings)
         self.networks = Networks(self.judge, settings)
         self.epoch = 0
-        self.exact_at: float | None = None
+        self.stages_since = 0  # a formula is exact
 
     def run(self) -> SearchResult:
         judge = self.judge
@@ -196,15 +196,13 @@ class _Search:
         return False
 
     def done(self) -> bool:
-        """Whether there is an exact formula, and it is simple (a polynomial is), or has been there for long enough."""
+        """Whether there is an exact formula, and it is simple (a polynomial is), or has been there for some stages."""
         if not self.judge.exact():
             return False
-        now = time.monotonic()
-        if self.exact_at is None:
-            self.exact_at = now
-        patience = LITTLE[0] + LITTLE[1] * (self.exact_at - self.began)
+        self.stages_since += 1
         best = self.judge.best
-        return best.fit.expression.complexity <= SIMPLE or best.stage == "polynomial" or now - self.exact_at > patience
+        simple = best.fit.expression.complexity <= SIMPLE or best.stage == "polynomial"
+        return simple or self.stages_since > MORE_STAGES
 
     def try_all(self, proposals: list[Proposal], rounds: Rounds) -> None:
         for proposal in proposals:

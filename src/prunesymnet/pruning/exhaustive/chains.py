@@ -9,7 +9,7 @@ A chain's target is finite on all rows or is dropped; the fit on y itself decide
 """
 
 from collections.abc import Iterator
-from itertools import combinations, product
+from itertools import combinations, islice, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,21 +31,25 @@ def factors(scene: Scene, degree: int, most: int) -> list[Factor]:
     """Monomials of up to `degree` columns, each to a power from -2 to 2: the simplest first."""
     usable = {name: u for name, u in scene.columns.items() if (u != 0).all()}
     found: list[tuple[int, Array, Expression]] = []
-    for count in range(1, degree + 1):
-        for names in combinations(usable, count):
-            for exponents in product(EXPONENTS, repeat=count):
-                values = np.ones_like(scene.y)
-                tree: Expression | None = None
-                for name, exponent in zip(names, exponents, strict=True):
-                    values = values * usable[name] ** exponent
-                    part = Variable(name) ** exponent if exponent != 1 else Variable(name)
-                    tree = part if tree is None else tree * part
-                assert tree is not None  # noqa: S101 - count is at least 1
-                found.append((sum(map(abs, exponents)), values, tree))
-                if len(found) > 20 * most:
-                    break
+    for powers in islice(_powers(tuple(usable), degree), 20 * most):
+        values = np.ones_like(scene.y)
+        tree: Expression | None = None
+        for name, exponent in powers:
+            values = values * usable[name] ** exponent
+            part = Variable(name) ** exponent if exponent != 1 else Variable(name)
+            tree = part if tree is None else tree * part
+        assert tree is not None  # noqa: S101 - there is at least one power
+        found.append((sum(abs(exponent) for _, exponent in powers), values, tree))
     found.sort(key=lambda entry: entry[0])
     return [Factor(values, tree, divides=True) for _, values, tree in found[:most]]
+
+
+def _powers(names: tuple[str, ...], degree: int) -> Iterator[tuple[tuple[str, int], ...]]:
+    """Powers of one column, of two, ..."""
+    for count in range(1, degree + 1):
+        for chosen in combinations(names, count):
+            for exponents in product(EXPONENTS, repeat=count):
+                yield tuple(zip(chosen, exponents, strict=True))
 
 
 def chains(scene: Scene, degree: int, most: int, keep: int) -> list[Proposal]:

@@ -6,6 +6,8 @@ which columns come up; the columns of the best linear model join them. A column 
 another is seen, because products are scored.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from prunesymnet.expression import postorder
@@ -26,9 +28,13 @@ def alone(scene: Scene) -> Bank:
     return bank.with_reciprocals() if {"/", "inv"} & set(select_operators(scene.operators)) else bank
 
 
-def screen(scene: Scene, frame: Frame, *, count: int, keep: int, workers: int) -> tuple[list[str], list[Proposal]]:
+def screen(
+    scene: Scene, frame: Frame, *, count: int, keep: int, workers: int, check: Callable[[], None] = lambda: None
+) -> tuple[list[str], list[Proposal]]:
     """The `count` columns that matter most, in the table's order, and the formulas that say so."""
-    found = pursue(frame, alone(scene), starts=[()], beam=4, steps=4, keep=keep, workers=workers, source="columns")
+    found = pursue(
+        frame, alone(scene), starts=[()], beam=4, steps=4, keep=keep, workers=workers, source="columns", check=check
+    )
     names: dict[str, None] = {}
     for proposal in found:
         for node in postorder(proposal.expression):

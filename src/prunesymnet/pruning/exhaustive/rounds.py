@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from prunesymnet.expression import Expression, compile_expression, evaluate
 from prunesymnet.operators import select_operators
 from prunesymnet.pruning.exhaustive.asked import Asked, Proposal, Scene
-from prunesymnet.pruning.exhaustive.asking import ask_pairs, ask_singles, in_parts, left_by
+from prunesymnet.pruning.exhaustive.asking import AT_A_TIME, ask_pairs, ask_singles, in_parts, left_by
 from prunesymnet.pruning.exhaustive.bank import LEAF, RECIPROCAL, Bank, grow_bank
 from prunesymnet.pruning.exhaustive.chains import chains
 from prunesymnet.pruning.exhaustive.columns import screen
@@ -89,7 +89,12 @@ class Rounds:
         settings, scene = self.settings, self.scene
         if len(scene.columns) > settings.columns:
             names, found = screen(
-                scene, self.plain, count=settings.columns, keep=settings.keep, workers=settings.workers
+                scene,
+                self.plain,
+                count=settings.columns,
+                keep=settings.keep,
+                workers=settings.workers,
+                check=self.check,
             )
             yield "columns", found
             self.scene = scene = replace(scene, names=tuple(names))
@@ -110,6 +115,7 @@ class Rounds:
         bank = self.with_reciprocals(self.grow(FIRST_BANK * GROWTH**number))
         large = self.grow(LARGE_BANK * LARGE_GROWTH**number)
         small = bank.first(2 * FIRST_BANK * 3**number)
+        few = bank.first(2 * FIRST_BANK * min(2**number, 2))
         count = FACTORS * MORE_FACTORS**number
         yield "pairs", self.pairs([Asked(self.plain)], bank, "pairs")
         frames = [self.plain]
@@ -133,15 +139,16 @@ class Rounds:
             yield from self.frequencies(bank, number)
         # Later rounds have many questions: those to which a single node has something to say come first.
         order = sorted(range(1, len(asked)), key=lambda k: best[k]) if number else list(range(1, len(asked)))
-        for part in in_parts([asked[k] for k in order[: 5 * FACTORS // (1 + number)]]):
+        at_a_time = max(AT_A_TIME // GROWTH**number, 1)  # so that time can be told between them
+        for part in in_parts([asked[k] for k in order[: 5 * FACTORS // (1 + number)]], at_a_time):
             yield "questions", self.pairs(part, small, "questions")
         if settings.unwrapping and number:
             chosen = [k for k in order if k < len(frames)][:BEAM]
             simple = [k for k in range(1, len(frames)) if frames[k].complexity <= 2 and k not in chosen]
             first = {k: (large.values[best[k][1]], large.expression(best[k][1])) for k in [*chosen, *simple]}
-            yield from self.deeper([(frames[k], term) for k, term in first.items()], bank, small, large)
+            yield from self.deeper([(frames[k], term) for k, term in first.items()], bank, few, large)
         if settings.pursuit:
-            yield "pursuit", self.pursuit(small, number)
+            yield "pursuit", self.pursuit(few, number)
 
     def grow(self, size: int) -> Bank:
         bank = grow_bank(self.scene.columns, self.scene.operators, size, memory=self.settings.memory / 8)

@@ -1,0 +1,129 @@
+"""Factors in front, and constants that are one: the same values, and never a longer formula."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from prunesymnet.expression import canonical, evaluate, parse, skeleton
+from prunesymnet.expression.factoring import factored, tied
+from samples import COLUMNS, comparable, differ
+from strategies import expressions
+
+FACTORED = [
+    ("x**2 - 2*x*y + y**2", "(x - y)**2"),
+    ("x**2 + 2*x*y + y**2", "(x + y)**2"),
+    ("4*x**2 + 4*x*y + y**2", "(2*x + y)**2"),
+    ("3*x**2 - 6*x*y + 3*y**2", "3*(x - y)**2"),
+    ("1/(x**2 - 2*x*y + y**2 + 1)", "1/((x - y)**2 + 1)"),
+    ("sqrt(x**2 - 2*x*y + y**2)", "abs(x - y)"),
+    ("x*y + x*z", "x*(y + z)"),
+    ("x*y*z + x*y", "x*y*(z + 1)"),
+    ("x**2 + x*y", "x*(x + y)"),
+    ("x/z + y/z", "(x + y)/z"),
+    ("y*exp(x) + exp(x)", "exp(x)*(y + 1)"),
+    ("a*b + a*c + d*b + d*c", "(a + d)*(b + c)"),
+    ("sin(x*y + x*z)", "sin(x*(y + z))"),
+    ("x*z/w + y*z/w + 1", "z*(x + y)/w + 1"),
+]
+# Polynomials in one variable, sums without a common factor, and what is almost a square.
+STAYS = [
+    "x**3 + x**2 + x",
+    "x**2 + 2*x + 1",
+    "x + y + z",
+    "x**2 + y**2",
+    "x",
+    "3",
+    "sin(x)",
+    "x*y",
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), FACTORED)
+def test_a_common_factor_or_a_square_is_taken_out(text, expected):
+    found = factored(parse(text))
+    assert canonical(found) == canonical(parse(expected))
+    assert found.complexity == parse(expected).complexity < canonical(parse(text)).complexity
+
+
+@pytest.mark.parametrize("text", STAYS)
+def test_what_nobody_would_write_otherwise_stays(text):
+    found = factored(parse(text))
+    assert canonical(found) == canonical(parse(text))
+    assert found.complexity == canonical(parse(text)).complexity
+
+
+def test_it_is_the_same_in_every_process():
+    lines = "from prunesymnet.expression import factoring, parse; print(factoring.factored(parse('x**2 - x*y + y**2')))"
+    run = [sys.executable, "-c", lines]
+    found = {
+        subprocess.run(run, check=True, capture_output=True, text=True, env={"PYTHONHASHSEED": str(seed)}).stdout
+        for seed in range(2)
+    }
+    assert len(found) == 1
+
+
+@given(expressions(max_leaves=12))
+def test_the_values_are_those_of_the_formula(expression):
+    assert not differ(evaluate(factored(expression), COLUMNS).values, *comparable(expression))
+
+
+@given(expressions(("+", "-", "*", "/", "sq", "sin"), max_leaves=12))
+def test_the_values_of_sums_of_products_are_those_of_the_formula(expression):
+    assert not differ(evaluate(factored(expression), COLUMNS).values, *comparable(expression))
+
+
+@given(expressions(max_leaves=12))
+def test_it_is_never_larger_than_the_canonical_form(expression):
+    assert factored(expression).complexity <= canonical(expression).complexity
+
+
+@given(expressions(max_leaves=10))
+def test_it_has_no_variables_and_no_free_constants_of_its_own(expression):
+    found = factored(expression)
+    assert set(found.variables) <= set(expression.variables)
+    assert len(found.constants) <= len(expression.constants)
+
+
+@pytest.mark.parametrize("text", ["1e200*x*1e200 + 1e200*y*1e200", "exp(1000.0)*x + x", "(1e300*x)**3 + y"])
+def test_constants_out_of_range_leave_the_formula_alone(text):
+    formula = parse(text)
+    columns = {"x": np.array([0.5, 2.0]), "y": np.array([1.0, 3.0])}
+    np.testing.assert_array_equal(
+        evaluate(factored(formula), columns).values, evaluate(formula, columns).values, strict=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2.5 - 2.499*exp(-x)", ["2.5*(1 - exp(-x))"]),
+        ("2.5*x + 5.1*y", ["2.5*(x + 2*y)"]),
+        ("1.1*x + 1.7*y + z", ["0.55*(2*x + 3*y) + z"]),
+        ("3.0*(x + y) + 1.51*z", ["1.5*(2*x + 2*y + z)"]),
+        ("2.0*x + 3*y", []),  # one of them is not free
+        ("2.0*x + 17.7*y", []),  # no simple ratio
+        ("2.0*x", []),
+        ("x + y", []),
+        ("1e200*x*1e200", []),
+    ],
+)
+def test_constants_of_about_a_simple_ratio_are_tied(text, expected):
+    found = tied(parse(text))
+    assert [skeleton(tree) for tree in found] == [skeleton(parse(tree)) for tree in expected]
+    assert all(len(tree.constants) == len(parse(text).constants) - 1 for tree in found)
+
+
+def test_the_nearest_tie_comes_first():
+    found = [str(tree) for tree in tied(parse("2.5*x - 2.5*y + 2.4*z"))]
+    assert found[0] == "2.4*z + 2.5*(x - y)"
+    assert len(found) == 3
+
+
+@given(expressions(max_leaves=10))
+def test_a_tie_changes_a_formula_little(expression):
+    for tree in tied(expression):
+        assert set(tree.variables) <= set(expression.variables)
+        assert len(tree.constants) < len(canonical(expression).constants)
