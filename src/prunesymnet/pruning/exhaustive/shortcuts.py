@@ -109,7 +109,7 @@ def eliminate(columns: Array, target: Array, rows: int) -> tuple[list[tuple[int,
     """Least squares, then without the columns [terms, points] that do not earn their place in description length: index
     and coefficient of those that stay, and the squared error."""
     size = np.sqrt(np.einsum("kn,kn->k", columns, columns))
-    alive = np.flatnonzero((size > 0) & np.isfinite(size))
+    alive = np.flatnonzero((size > 0) & np.isfinite(size))[: max(rows - 1, 1)]  # more than rows tell nothing
     scaled = columns / np.where(size > 0, size, 1.0)[:, None]
     floor = 1e-28 * float(target @ target)
     best: tuple[float, list[tuple[int, float]], float] | None = None
