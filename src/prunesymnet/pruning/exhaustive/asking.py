@@ -1,7 +1,7 @@
 """Ask the bank: the answers to many questions at once, as proposals, the best of each complexity first."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,15 +28,21 @@ class _Hit(NamedTuple):
 
 
 def ask_pairs(
-    asked: Sequence[Asked], bank: Bank, source: str, *, keep: int, workers: int = 1, device: str = "cpu"
+    asked: Sequence[Asked],
+    bank: Bank,
+    source: str,
+    *,
+    keep: int,
+    workers: int = 1,
+    device: str = "cpu",
+    memory: float = 2.0,
 ) -> list[Proposal]:
     """The answers of a product or a sum of two nodes."""
     questions = [one.question() for one in asked]
+    where: dict[str, Any] = {"keep": keep, "workers": workers, "device": device, "memory": memory}
     hits: list[_Hit] = []
     for products in (True, False):
-        found = scan(
-            bank.values, bank.complexity, questions, products=products, keep=keep, workers=workers, device=device
-        )
+        found = scan(bank.values, bank.complexity, questions, products=products, **where)
         for k, (question, pairs) in enumerate(zip(questions, found, strict=True)):
             if len(pairs):
                 left = left_by(pairs, bank, products, question)

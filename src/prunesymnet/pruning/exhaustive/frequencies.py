@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from prunesymnet.expression import Constant, Expression, apply
 from prunesymnet.pruning.exhaustive.asked import EXACT, Asked, Proposal
 from prunesymnet.pruning.exhaustive.bank import Bank
-from prunesymnet.pruning.exhaustive.scan import Question, _Base
+from prunesymnet.pruning.exhaustive.scan import Base, Question
 
 Array = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ def scan_frequencies(u: Array, grid: Grid, questions: list[Question], keep: int)
     bases = []
     for question in questions:
         weights = np.ones_like(u) if question.weights is None else question.weights
-        bases.append(_Base.of(Question(question.target, question.given, np.where(grid.rows, weights, 0.0))))
+        bases.append(Base.of(Question(question.target, question.given, np.where(grid.rows, weights, 0.0))))
     gains: list[list[Array]] = [[] for _ in questions]
     single = np.float32
     with np.errstate(all="ignore"):
@@ -70,7 +70,7 @@ def scan_frequencies(u: Array, grid: Grid, questions: list[Question], keep: int)
     return out
 
 
-def _both(sine: NDArray[np.float32], cosine: NDArray[np.float32], base: _Base) -> Array:
+def _both(sine: NDArray[np.float32], cosine: NDArray[np.float32], base: Base) -> Array:
     """The part explained by both columns together, for each frequency."""
     weights = (base.root**2).astype(np.float32)
     rest = (base.rest * base.root).astype(np.float32)

@@ -7,6 +7,7 @@ proposals, the most promising first; the caller fits them, and stops when one is
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,7 +168,8 @@ class Rounds:
 
     def pairs(self, asked: list[Asked], bank: Bank, source: str) -> list[Proposal]:
         settings = self.settings
-        return ask_pairs(asked, bank, source, keep=settings.keep, workers=settings.workers, device=settings.device)
+        where: dict[str, Any] = {"workers": settings.workers, "device": settings.device, "memory": settings.memory / 2}
+        return ask_pairs(asked, bank, source, keep=settings.keep, **where)
 
     def deeper(
         self, frames: list[tuple[Frame, tuple[Array, Expression]]], bank: Bank, small: Bank, large: Bank

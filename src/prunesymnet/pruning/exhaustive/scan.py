@@ -97,9 +97,13 @@ def scan(
     def work(task: tuple[_Prepared, int]) -> list[_Best]:
         return run(task[0], blocks[task[1] :: count], complexity, keep, xp)
 
+    # Each way to weight the rows needs four copies of the nodes: no more of them at a time than there is memory for.
+    at_a_time = max(int(memory * 2**30 / (16 * max(values.size, 1))), 1)
+    found: list[list[_Best]] = []
     with threads(workers) as each:
-        ready = each(prepare, members)
-        found = each(work, [(one, k) for one in ready for k in range(count)])
+        for start in range(0, len(members), at_a_time):
+            ready = each(prepare, members[start : start + at_a_time])
+            found += each(work, [(one, k) for one in ready for k in range(count)])
     out: dict[int, Pairs] = {}
     for g, group in enumerate(members):
         parts = found[g * count : (g + 1) * count]
@@ -123,7 +127,7 @@ def scan_singles(
 ) -> list[list[tuple[int, float]]]:
     """For each question the `keep` best nodes of each complexity, one node alone, and what it leaves unexplained. All
     questions are three matrix products of the nodes [M, n] with as many columns, so M may be large."""
-    bases = [_Base.of(question) for question in questions]
+    bases = [Base.of(question) for question in questions]
     largest = np.abs(values).max(axis=1, keepdims=True)
     nodes = _single(values / np.where(largest > 0, largest, 1.0))
     squares = nodes * nodes
@@ -153,7 +157,7 @@ def scan_singles(
 def unexplained(terms: Array, question: Question) -> Array:
     """The part of the target's variation that a constant, the given terms and each candidate's `terms` [candidates,
     terms, points] leave unexplained, in double precision."""
-    base = _Base.of(question)
+    base = Base.of(question)
     with np.errstate(all="ignore"):
         columns = terms * base.root
         left = np.broadcast_to(base.rest, (len(columns), len(base.rest)))
@@ -175,7 +179,7 @@ def unexplained(terms: Array, question: Question) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class _Base:
+class Base:
     """A question made ready: `root` of the weights, orthonormal `basis` of the constant and the given terms, and the
     `rest` of the target, whose variation around its mean is 1; rows of the last two are weighted."""
 
@@ -185,7 +189,7 @@ class _Base:
     explained: float
 
     @classmethod
-    def of(cls, question: Question) -> "_Base":
+    def of(cls, question: Question) -> "Base":
         points = len(question.target)
         weights = np.full(points, 1.0) if question.weights is None else question.weights
         weights = np.where(weights > TINY * weights.max(), weights, 0.0)
@@ -227,7 +231,7 @@ class _Prepared:
 
     @classmethod
     def of(cls, values: Array, questions: list[Question], products: bool) -> "_Prepared":
-        bases = [_Base.of(question) for question in questions]
+        bases = [Base.of(question) for question in questions]
         root = bases[0].root
         if products:
             # A target's `rest` is weighted by the root already, so nodes times `rest` times the root is N's left part.
