@@ -14,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prunesymnet.errors import OperatorError, ParseError
+from prunesymnet.export.latex import to_latex
+from prunesymnet.export.python import to_python
 from prunesymnet.export.sympy import to_sympy
 from prunesymnet.expression import (
     Apply,
@@ -27,8 +29,6 @@ from prunesymnet.expression import (
     fingerprint,
     parse,
     skeleton,
-    to_latex,
-    to_python,
     to_text,
 )
 from prunesymnet.operators import OPERATORS, PAPER, Operator, make_operator, select_operators

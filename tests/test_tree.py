@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prunesymnet.export.latex import to_latex
+from prunesymnet.export.python import to_python
 from prunesymnet.expression import (
     Apply,
     Constant,
@@ -20,8 +22,6 @@ from prunesymnet.expression import (
     fold,
     parse,
     postorder,
-    to_latex,
-    to_python,
 )
 from prunesymnet.expression.tree import as_expression, is_free, leaves, power, transform
 from prunesymnet.operators import OPERATORS

@@ -1,13 +1,18 @@
 """The exceptions that are the package's own; a parameter out of range is a plain ValueError or TypeError.
 
     PruneSymNetError
-    ├── DataError        a table that can't be used as it is     (also a ValueError)
-    ├── OperatorError    an operator that can't be added         (also a ValueError)
-    └── ParseError       a text that is not a formula            (also a ValueError)
+    ├── DataError           a table that can't be used as it is        (also a ValueError)
+    ├── ExportError         a formula that can't become what was asked (also a ValueError)
+    ├── FileFormatError     a saved model or run that can't be trusted (also a ValueError)
+    ├── NothingFoundError   a search that found nothing it may return  (also a ValueError)
+    ├── OperatorError       an operator that can't be added            (also a ValueError)
+    └── ParseError          a text that is not a formula               (also a ValueError)
 
 Warnings:
 
-    DataWarning          a table that can be used, with something its owner should know
+    DataWarning             a table that can be used, with something its owner should know
+    DomainWarning           rows on which a formula has no value
+    InterruptedWarning      a fit that was stopped by hand
 
 A message names what was wrong, where, and what to do about it.
 """
@@ -19,6 +24,18 @@ class PruneSymNetError(Exception):
 
 class DataError(PruneSymNetError, ValueError):
     """The data can't be used as they are: the message names the column, the row and the remedy."""
+
+
+class ExportError(PruneSymNetError, ValueError):
+    """A formula that a target can't say: the message names what it can't, the target and what to do."""
+
+
+class FileFormatError(PruneSymNetError, ValueError):
+    """A saved model or run that is cut off, edited, of a newer version, or not ours: the message names the file."""
+
+
+class NothingFoundError(PruneSymNetError, ValueError):
+    """No formula keeps the constraints: the message says what to relax."""
 
 
 class OperatorError(PruneSymNetError, ValueError):
@@ -46,3 +63,11 @@ class ParseError(PruneSymNetError, ValueError):
 
 class DataWarning(UserWarning):
     """Something in the data that the owner should know, but that stops nothing."""
+
+
+class DomainWarning(UserWarning):
+    """A formula has no value on some rows: what is predicted there is nan."""
+
+
+class InterruptedWarning(UserWarning):
+    """A fit was stopped by hand: what it gives is the best so far."""

@@ -4,7 +4,7 @@ from prunesymnet.expression.canonical import canonical, canonical_and_skeleton, 
 from prunesymnet.expression.factoring import factored, tied
 from prunesymnet.expression.fingerprint import fingerprint
 from prunesymnet.expression.parsing import parse
-from prunesymnet.expression.printing import to_latex, to_python, to_text
+from prunesymnet.expression.printing import to_text
 from prunesymnet.expression.program import Program, Values, compile_expression, evaluate, evaluate_torch
 from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, apply, fold, postorder
 
@@ -28,7 +28,5 @@ __all__ = [
     "postorder",
     "skeleton",
     "tied",
-    "to_latex",
-    "to_python",
     "to_text",
 ]

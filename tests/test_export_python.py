@@ -1,0 +1,210 @@
+"""Formulas as Python: an expression, and a function that stands alone."""
+
+import ast
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from benchmarks.problems import load
+from prunesymnet.export.python import to_function, to_python
+from prunesymnet.expression import Variable, apply, evaluate, parse
+from samples import COLUMNS, NAMES, POINTS, comparable, differ
+from strategies import expressions
+
+
+def run(code, **names):
+    """The value of a Python expression that this test had printed."""
+    with np.errstate(all="ignore"):
+        return eval(code, {"__builtins__": {}, "abs": abs, "np": np, "math": math, **names})  # noqa: S307
+
+
+# An expression
+
+
+@given(expressions())
+def test_python_text_computes_what_evaluate_does(tree):
+    known = comparable(tree)
+    usable = known[2]
+    if not usable.any():  # some constant part of it is huge or undefined: Python would raise
+        return
+    assert not differ(np.broadcast_to(run(to_python(tree, module="np"), **COLUMNS), POINTS), *known)
+    for k in np.flatnonzero(usable)[:3]:
+        value = run(to_python(tree), **{name: float(column[k]) for name, column in COLUMNS.items()})
+        assert not differ(value, *(entry[k] for entry in known))
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("sin(x) + exp(-x)*log(x)", "math.sin(x) + math.exp(-x)*math.log(x)"),
+        ("sqrt(tanh(cos(x)))", "math.sqrt(math.tanh(math.cos(x)))"),
+        ("abs(x) + pi", "abs(x) + math.pi"),
+        ("id(x + 1)*2", "(x + 1)*2"),
+        ("inv(x)", "1/x"),
+        ("inv(x*y)", "1/(x*y)"),
+        ("x/inv(y)", "x/(1/y)"),
+        ("inv(x)**2", "(1/x)**2"),
+        ("-inv(x)", "-(1/x)"),
+        ("pow(x, 2)", "x**2"),
+        ("pow(x, y)**3", "(x**y)**3"),
+        ("neg(x)**2", "(-x)**2"),
+        ("-x**2", "-x**2"),
+        ("2*x - 0.5", "2*x - 0.5"),
+    ],
+)
+def test_python_text(text, code):
+    assert to_python(parse(text)) == code
+    assert to_python(parse(text), module="np") == code.replace("math", "np")
+
+
+def test_python_text_with_fewer_digits():
+    assert to_python(parse("0.123456*x**2.0 + 1e-7"), digits=3) == "0.123*x**2 + 1e-07"
+
+
+# A function
+
+
+def function(text, name="formula"):
+    """The function that a text defines, in an empty module."""
+    scope = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exec(compile(text, name, "exec"), scope)  # noqa: S102 - a text that this test had printed
+    return scope[name]
+
+
+@pytest.mark.parametrize("problem", load(), ids=lambda problem: problem.name)
+def test_a_function_computes_the_papers_formulas(problem):
+    data = problem.sample(16)
+    f = function(to_function(problem.formula))
+    np.testing.assert_allclose([f(*row) for row in data.X.tolist()], data.y, rtol=1e-12, atol=1e-15)
+
+
+@given(expressions())
+def test_a_function_computes_what_evaluate_does(tree):
+    known = comparable(tree)
+    f = function(to_function(tree, NAMES))
+    got = np.array([f(*(float(COLUMNS[name][k]) for name in NAMES)) for k in range(POINTS)])  # never raises
+    assert not differ(got, *known)
+    # Where both are finite, both are; numpy may be inf where this is nan, at a pole.
+    values = evaluate(tree, COLUMNS).values
+    assert not (np.isinf(got) & np.isfinite(values)).any()
+    assert not (np.isfinite(got) & np.isnan(values)).any()
+
+
+INF, NAN = math.inf, math.nan
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "value"),
+    [
+        ("x**(1/3)", -8.0, NAN),  # a complex number in Python
+        ("x**(1/3)", 8.0, 2.0),
+        ("x**0.5", -1.0, NAN),
+        ("sqrt(x)", -1.0, NAN),
+        ("log(x)", -1.0, NAN),
+        ("log(x)", 0.0, NAN),  # numpy: -inf
+        ("1/x", 0.0, NAN),  # numpy: inf
+        ("inv(x)", 0.0, NAN),
+        ("x**(-2)", 0.0, NAN),
+        ("exp(x)", 1000.0, INF),
+        ("exp(-x)", 1000.0, 0.0),
+        ("1/(1 + exp(x))", 1000.0, 0.0),
+        ("-exp(x)", 1000.0, -INF),
+        ("exp(x) - exp(x)", 1000.0, NAN),
+        ("tanh(exp(x))", 1000.0, 1.0),
+        ("sin(exp(x))", 1000.0, NAN),
+        ("x**2", -1e200, NAN),
+        ("x**3", -1e200, NAN),
+        ("exp(-x**2)", 1e20, 0.0),
+        ("x**(-3)", -1e-200, -INF),
+        ("x**(-4)", -1e-200, INF),
+        ("x**2.5", 1e200, INF),
+        ("x*x", 1e200, INF),
+        ("7**x", 900.0, INF),
+        ("9007199254740992**2*x", 2.0, 2.0**107),
+        ("x + 1", NAN, NAN),
+        ("x**0", NAN, 1.0),
+        ("abs(x)", -2.0, 2.0),
+    ],
+)
+def test_a_function_at_the_edge(text, x, value):
+    got = function(to_function(parse(text)))(x)
+    assert got == value or (math.isnan(got) and math.isnan(value))
+
+
+def test_what_a_function_looks_like():
+    text = to_function(parse("1.23456*x**2/y"), ["y", "x", "t"], name="law", target="mass", digits=3)
+    assert text == (
+        "import math\n\n\n"
+        "def law(y: float, x: float, t: float) -> float:\n"
+        '    """mass = 1.23*x**2/y\n\n'
+        "    nan where it is not defined.\n"
+        '    """\n'
+        "    try:\n"
+        "        return 1.23*x**2/y\n"
+        "    except (ArithmeticError, ValueError):\n"
+        "        return math.nan\n"
+    )
+    assert function(text, "law")(2.0, 4.0, NAN) == 9.84
+    imports = [node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    assert [alias.name for node in imports for alias in node.names] == ["math"]
+    assert "_exp" not in text
+
+
+def test_a_function_of_nothing():
+    assert function(to_function(parse("2*pi")))() == 2 * math.pi
+
+
+@pytest.mark.parametrize(
+    ("names", "arguments"),
+    [
+        (["math", "abs", "x"], ["math_", "abs_", "x"]),
+        (["_exp", "_power", "ValueError"], ["_exp_", "_power_", "ValueError_"]),
+        (["math_", "math", "x"], ["math_", "math__", "x"]),
+        (["x", "mass (kg)", "mass__kg_", "2nd", ""], ["x", "mass__kg__", "mass__kg_", "v2nd", "v"]),
+        (["class", "None", "__debug__"], ["class_", "None_", "__debug___"]),
+        (["\N{MICRO SIGN}", "\N{GREEK SMALL LETTER MU}"], ["μ_", "μ"]),  # one name to Python
+        (["द्रव्यमान", "Größe", "t1"], ["द्रव्यमान", "Größe", "t1"]),
+        (["formula", "float", "print"], ["formula", "float", "print"]),
+    ],
+)
+def test_names_of_arguments(names, arguments):
+    tree = parse("0")
+    for place, name in enumerate(names):
+        if name.isidentifier() and name not in ("class", "None", "abs"):
+            tree = apply("+", tree, apply("*", 10**place, apply("abs", apply("pow", Variable(name), 1))))
+    text = to_function(tree, names)
+    f = function(text)
+    assert list(f.__code__.co_varnames[: f.__code__.co_argcount]) == arguments
+    row = [0.5 + place for place in range(len(names))]
+    assert f(*row) == evaluate(tree, {name: np.array([v]) for name, v in zip(names, row, strict=True)}).values[0]
+    for name, argument in zip(names, arguments, strict=True):
+        assert (f"{argument}: the column {name!r}." in f.__doc__) == (name != argument)
+
+
+@pytest.mark.parametrize("target", ['a"""b', "back\\slash", 'ends in "', "two\nlines", "\\N{x}"])
+def test_any_target_fits_into_the_docstring(target):
+    f = function(to_function(parse("x + 1"), target=target))
+    assert f(1.0) == 2.0
+    assert f.__doc__.startswith(f"{' '.join(target.split())} = x + 1\n")
+
+
+@pytest.mark.parametrize("name", ["", "2f", "class", "math", "a b", None])
+def test_names_of_functions_that_are_refused(name):
+    with pytest.raises(ValueError, match="name must be a Python identifier"):
+        to_function(parse("x"), name=name)
+
+
+@pytest.mark.parametrize("grow", ["sin", "+", "-"])
+def test_a_deep_function(grow):
+    """Deeper than Python's parser goes: the parts get names, which are no column's."""
+    tree = t1 = Variable("t1")
+    for _ in range(2000):
+        tree = apply("sin", tree) if grow == "sin" else apply("+", tree, 1) if grow == "+" else apply("-", 1, tree)
+    f = function(to_function(tree))
+    assert f(0.5) == pytest.approx(evaluate(tree, {"t1": np.array([0.5])}).values[0], rel=1e-12)
+    assert t1.name in to_function(tree)
