@@ -1,37 +1,77 @@
-"""Which of several formulas to believe: the front of complexity and error, and the choice by description length.
+"""Which of several equations to believe: the front of complexity and error, and the choice from it.
 
 >>> from prunesymnet.coefficients import fit
 >>> from prunesymnet.data import load_example
 >>> from prunesymnet.expression import parse
 >>> boyle = load_example("boyle")
 >>> forms = ["1.0*volume + 1.0", "1.0/volume", "1.0/volume + 1.0*volume + 1.0*exp(-1.0*volume) + 1.0"]
->>> chosen = choose([fit(parse(form), boyle) for form in forms], boyle)
->>> print(round(chosen.expression.constants[0]), len(chosen.expression.constants))
-1407 1
+>>> equations = [Equation.of(fit(parse(form), boyle), boyle) for form in forms]
+>>> print(choose(equations).text(digits=4))
+1407/volume
+>>> choose(equations, "accuracy") is equations[2]
+True
 
 A formula's description length is what it takes to write down the formula, its constants to the precision that the
 data give them, and the residuals: a longer formula must pay for itself by smaller residuals.
 """
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 
-from prunesymnet.coefficients import Fit
-from prunesymnet.coefficients.snapping import describe
-from prunesymnet.data import Dataset
+from prunesymnet.equations import Equation
+
+Criterion = Callable[[Equation], float]
 
 
-def choose(fits: Iterable[Fit], data: Dataset) -> Fit:
-    """The fit of least description length; of equals, the simpler."""
-    ranked = [(describe(fit, data), fit.expression.complexity, i, fit) for i, fit in enumerate(fits)]
+def _information(penalty: Callable[[int], float]) -> Criterion:
+    def criterion(equation: Equation) -> float:
+        constants = len(equation.covariance) + 1  # and the size of the residuals
+        return equation.rows * math.log(max(equation.loss, 1e-300)) + penalty(equation.rows) * constants
+
+    return criterion
+
+
+CRITERIA: dict[str, Criterion] = {
+    "mdl": lambda equation: equation.description_length,
+    "bic": _information(math.log),
+    "aic": _information(lambda rows: 2.0),
+    "accuracy": lambda equation: equation.loss,
+    "heldout": lambda equation: -equation.heldout_r2,
+}
+"""What is to be least: the description length in bits, Bayes' or Akaike's information criterion (which count the
+constants, and not the operators), the error on all rows, or the error on held-out rows."""
+
+
+def choose(equations: Iterable[Equation], by: str = "mdl") -> Equation:
+    """The best by one of the CRITERIA; of equals, the simpler."""
+    if by not in CRITERIA:
+        raise ValueError(f"selection must be one of {', '.join(CRITERIA)}, got {by!r}")
+    ranked = [(_number(CRITERIA[by](e)), e.complexity, i, e) for i, e in enumerate(equations)]
     if not ranked:
-        raise ValueError("fits must have at least one fit to choose from")
+        raise ValueError("equations must have at least one to choose from")
     return min(ranked)[-1]
 
 
-def front(fits: Iterable[Fit]) -> list[Fit]:
-    """The fits that no simpler one equals in error, from the simplest to the most exact."""
-    kept: list[Fit] = []
-    for fit in sorted(fits, key=lambda fit: (fit.expression.complexity, fit.mse)):
-        if not kept or fit.mse < kept[-1].mse:
-            kept.append(fit)
+def front(equations: Sequence[Equation], keep: Equation | None = None) -> list[Equation]:
+    """Of each complexity the equation with the shortest description, as far as no simpler one has as small an error;
+    from the simplest to the most exact. `keep` is in it in any case."""
+    best: dict[int, Equation] = {}
+    for equation in equations:
+        rival = best.get(equation.complexity)
+        if rival is None or (rival is not keep and _order(equation, keep) < _order(rival, keep)):
+            best[equation.complexity] = equation
+    kept: list[Equation] = []
+    least = math.inf
+    for _, equation in sorted(best.items(), key=lambda item: item[0]):
+        if equation is keep or _number(equation.loss) < least:
+            kept.append(equation)
+            least = min(least, equation.loss)
     return kept
+
+
+def _order(equation: Equation, keep: Equation | None) -> tuple[bool, float, float]:
+    return equation is not keep, _number(equation.description_length), _number(equation.loss)
+
+
+def _number(value: float) -> float:
+    return math.inf if math.isnan(value) else value

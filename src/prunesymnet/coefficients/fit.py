@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
 
 from prunesymnet.coefficients.least_squares import FitStatus, Solution, levenberg_marquardt
 from prunesymnet.data import Dataset
@@ -170,6 +169,8 @@ def _bfgs(
     program: Program, columns: Any, y: Array, root: Array | None, starts: Array, settings: FitSettings
 ) -> Solution:
     """Broyden-Fletcher-Goldfarb-Shanno on the mean squared error, from each start in turn."""
+    from scipy import optimize  # which takes as long to import as all else together
+
     with np.errstate(all="ignore"):
         bound = program.bind(columns)
     target = y if root is None else y * root

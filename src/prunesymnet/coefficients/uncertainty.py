@@ -14,12 +14,12 @@ has an infinite standard error.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from prunesymnet.coefficients.fit import compile_fit
 from prunesymnet.coefficients.least_squares import RANK_TOLERANCE
@@ -67,8 +67,14 @@ def estimate_constants(
         raise ValueError(f"confidence must be between 0 and 1, got {confidence!r}")
     program, constants = _at(expression, data, parameters or {})
     errors = np.sqrt(np.diagonal(covariance(expression, data, parameters=parameters)))
-    freedom = data.rows - len(constants)
-    reach = float(stats.t.ppf(0.5 + confidence / 2, freedom)) if freedom > 0 else math.inf
+    return estimates(program.labels, constants, errors, data.rows - len(constants), confidence)
+
+
+def estimates(
+    labels: Sequence[str | None], constants: Array, errors: Array, freedom: int, confidence: float = 0.95
+) -> tuple[Estimate, ...]:
+    """Each constant with its interval, from its standard error and the residuals' degrees of freedom."""
+    reach = students_t(freedom, confidence)
     return tuple(
         Estimate(
             name=label or f"c{i + 1}",
@@ -78,8 +84,13 @@ def estimate_constants(
             high=float(value + reach * error) if error else float(value),
             confidence=confidence,
         )
-        for i, (label, value, error) in enumerate(zip(program.labels, constants, errors, strict=True))
+        for i, (label, value, error) in enumerate(zip(labels, constants, errors, strict=True))
     )
+
+
+def students_t(freedom: int, confidence: float) -> float:
+    """How many standard errors an interval reaches to each side."""
+    return float(stdtrit(freedom, 0.5 + confidence / 2)) if freedom > 0 else math.inf
 
 
 def covariance(

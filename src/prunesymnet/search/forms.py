@@ -1,6 +1,7 @@
 """Formulas made from formulas: with a weight on every edge, with one operator less, without a needless abs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import reduce
 
 from prunesymnet.data import Dataset
 from prunesymnet.expression import (
@@ -19,8 +20,20 @@ from prunesymnet.operators import Operator
 
 def linear(data: Dataset) -> Expression:
     """Where every search starts from: the linear model."""
+    return _linear(data.names)
+
+
+def simplest_forms(data: Dataset, required: Sequence[str]) -> list[Expression]:
+    """The linear model, and what may take its place where it is not allowed: that of the required columns alone, a
+    constant."""
+    terms = [Constant(1.0) * Variable(name) for name in required]
+    without_constant = [reduce(Expression.__add__, terms)] if terms else []
+    return [linear(data), _linear(required), *without_constant, Constant(1.0)]
+
+
+def _linear(names: Sequence[str]) -> Expression:
     total: Expression = Constant(1.0)
-    for name in data.names:
+    for name in names:
         total = total + Constant(1.0) * Variable(name)
     return total
 

@@ -5,6 +5,8 @@ At the end it fits what it kept on all rows, rounds the constants, and says whic
 
 import math
 from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +15,11 @@ from prunesymnet.coefficients import Fit, FitSettings, FitStatus, fit, snap
 from prunesymnet.coefficients.closed_forms import bits
 from prunesymnet.coefficients.snapping import describe
 from prunesymnet.data import Dataset
-from prunesymnet.errors import DataError
+from prunesymnet.equations import Equation, Front
+from prunesymnet.errors import DataError, NothingFoundError
 from prunesymnet.expression import Expression, canonical, canonical_and_skeleton, evaluate
 from prunesymnet.network import Choice
-from prunesymnet.search.forms import freed, linear, reductions, without_needless_abs
+from prunesymnet.search.forms import freed, linear, reductions, simplest_forms, without_needless_abs
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.selection import choose, front
 
@@ -29,6 +32,7 @@ ROUNDED = 5  # of these, the ones of least description length, how many are roun
 FIRST_LOOK = FitSettings(max_iterations=15, second_chance=False)
 SECOND_LOOK = FitSettings(max_iterations=60)
 LONG = 60  # complexity beyond which taking out one operator at a time would take too long
+SIMPLER = 8  # formulas below the exact one that are shown beside it
 NO_WORSE = 1e-3  # of R²: rounding may cost so much against the linear model, and chance never more
 
 
@@ -59,8 +63,23 @@ class Judge:
         rounding = (16 * float(np.finfo(np.float64).eps)) ** 2 * float(np.mean(self.held.y**2))
         self.no_error = max(settings.exact**2 * float(np.var(self.held.y)), rounding)
         self.simplest: dict[tuple[int, int], Candidate] = {}  # (complexity, free constants) -> the best such candidate
-        self.best = self.candidate_of(linear(data), "linear")
+        self.given: tuple[Expression, ...] = ()  # formulas that the search was started with
+        forms = [form for form in simplest_forms(data, settings.constraints.requires) if self.allowed(form)]
+        self.best = self.candidate_of(forms[0] if forms else linear(data), "linear")
         self.improvements = [(0, str(self.best.fit.expression), self.best.heldout_mse)]
+
+    def allowed(self, expression: Expression) -> bool:
+        """Whether the user would have it."""
+        most = self.settings.max_complexity
+        if most is not None and expression.complexity > most:
+            return False
+        return self.settings.constraints.violated_by(expression) is None
+
+    def begin_with(self, expressions: tuple[Expression, ...]) -> None:
+        """Formulas from an earlier search of the same table: they are candidates, and as they stand on the front."""
+        self.given = tuple(expression for expression in expressions if self.allowed(expression))
+        for expression in self.given:
+            self.note(self.candidate_of(expression, "given"))
 
     def exact(self) -> bool:
         return self.is_exact(self.best)
@@ -131,6 +150,9 @@ class Judge:
         weights: Array | None = None,
         look: FitSettings = FIRST_LOOK,
     ) -> Candidate:
+        if not self.allowed(expression):
+            unfit = Fit(expression, math.inf, -math.inf, FitStatus.NOT_FINITE, 0, 0.0)
+            return Candidate(unfit, math.inf, stage, epoch, choice, weights)
         self.fits += 1
         fitted = fit(expression, self.train, settings=look)
         if fitted.status is FitStatus.MAX_ITERATIONS and fitted.r2 > PROMISING:
@@ -171,9 +193,20 @@ class Judge:
             kept = kept[:ROUNDED]
         else:
             kept = sorted(self.worth_it(kept), key=self.about)[:CHOSEN_FROM]
-        fits = [fit(candidate.fit.expression, self.some) for candidate in kept]
+        fits = [
+            fit(candidate.fit.expression, self.some) for candidate in kept if self.allowed(candidate.fit.expression)
+        ]
         fits = [replace(found, expression=canonical(found.expression)) for found in fits]  # signs may have changed
         return sorted(fits, key=lambda found: describe(found, self.some))
+
+    def so_far(self) -> list[Candidate]:
+        """The candidates that no simpler one equals in error, from the simplest on: the front while it grows."""
+        kept: list[Candidate] = []
+        for candidate in sorted(self.simplest.values(), key=lambda c: (c.fit.expression.complexity, self.error(c))):
+            error = self.error(candidate)
+            if math.isfinite(error) and (not kept or error < self.error(kept[-1])):
+                kept.append(candidate)
+        return kept
 
     def worth_it(self, candidates: list[Candidate]) -> list[Candidate]:
         """Those that no simpler one equals on the rows held out: what is longer must be better there, too."""
@@ -183,41 +216,100 @@ class Judge:
                 kept.append(candidate)
         return kept
 
-    def verdict(self) -> tuple[Fit, list[Fit]]:
+    def verdict(self) -> tuple[Fit, Front]:
         """The formula to believe, fitted on all rows and rounded, and the front that it was chosen from.
 
-        Description length decides, among those that are not worse than the linear model by more than chance explains
-        (two standard errors for each of its constants), nor by more than R² can be seen to change.
+        Description length decides, or what the settings say, unless its choice is worse than the linear model by
+        more than chance explains (two standard errors for each of its constants), or by more than R² can be seen to
+        change.
         """
         fits = self.front()
-        base = fit(linear(self.some), self.some)
+        base = _linear_model(self.some)
         rounded = [snap(found.expression, self.some, settings=self.settings.snapping) for found in fits[:ROUNDED]]
-        chosen = choose(self.no_worse([*rounded, *fits, base], base, self.some), self.some)
-        everything = front([*rounded, *fits, base])
-        if self.some is not self.data:  # the last fit is on all rows
-            base = fit(base.expression, self.data)
-            fitted = fit(chosen.expression, self.data)
-            final = snap(fitted.expression, self.data, settings=self.settings.snapping)
-            chosen = choose(self.no_worse([final, fitted, base], base, self.data), self.data)
-            everything = front([*(self.measured(found) for found in everything), chosen])
-        return chosen, everything
+        others = [measured(expression, self.some) for expression in self.given]
+        if self.exact():  # what is simpler is not exact, but there to be seen
+            least = min((found.expression.complexity for found in fits), default=0)
+            forms = [candidate.fit.expression for candidate in self.so_far()]
+            simpler = [form for form in forms if form.complexity < least][-SIMPLER:]
+            others += [fit(form, self.some, settings=FIRST_LOOK) for form in simpler]
+        equations = self.equations([*rounded, *fits, *others, base], self.some)
+        if not equations:
+            raise NothingFoundError(
+                "no formula was found that keeps max_complexity and the constraints; relax them, or allow more time"
+            )
+        by = self.settings.selection
+        if by == "heldout":
+            equations = {self.with_heldout(equation): found for equation, found in equations.items()}
+        chosen = self.believed(equations, base, self.some, by if isinstance(by, str) else "mdl")
+        kept = front(list(equations), keep=chosen)
+        shown = Front(tuple(map(self.with_heldout, kept)), kept.index(chosen))
+        if not isinstance(by, str):
+            shown = replace(shown, chosen=_row(by(shown.table()), len(shown)))
+        best = equations[kept[shown.chosen]]
+        if self.some is not self.data:
+            best, shown = self.on_all_rows(best, shown)
+        return best, shown
 
-    def no_worse(self, fits: list[Fit], base: Fit, data: Dataset) -> list[Fit]:
-        """Those that are not worse than the linear model."""
+    def equations(self, fits: list[Fit], data: Dataset) -> dict[Equation, Fit]:
+        """Those that may be chosen, with what is known about them."""
+        fine = [found for found in fits if math.isfinite(found.mse) and self.allowed(found.expression)]
+        return {Equation.of(found, data): found for found in fine}
+
+    def believed(self, equations: dict[Equation, Fit], base: Fit, data: Dataset, by: str) -> Equation:
+        """The best by a criterion. If that is worse than the linear model, the data speak for nothing longer either,
+        and the linear model it is."""
+        chosen = choose(equations, by)
         constants = len(base.expression.constants)
         chance = base.mse * 4 * constants / max(data.rows - constants, 1)
-        allowed = base.mse + min(chance, NO_WORSE * float(np.var(data.y)))
-        return [found for found in fits if found.mse <= allowed]
+        most = base.mse + min(chance, NO_WORSE * float(np.var(data.y)))
+        linear_too = [equation for equation, found in equations.items() if found is base]
+        return linear_too[0] if linear_too and chosen.loss > most else chosen
 
-    def measured(self, found: Fit) -> Fit:
-        """A fit on some rows with its error on all."""
-        values, finite = evaluate(found.expression, self.data.columns)
-        with np.errstate(over="ignore"):
-            squares = np.where(finite, values - self.data.y, np.inf) ** 2
-        mse = float(np.average(squares, weights=self.data.weights))
-        mean = np.average(self.data.y, weights=self.data.weights)
-        spread = float(np.average((self.data.y - mean) ** 2, weights=self.data.weights))
-        return replace(found, mse=mse, r2=1 - mse / spread if spread > 0 else found.r2)
+    def with_heldout(self, equation: Equation) -> Equation:
+        """With the R² on held-out rows of the same form, fitted without them; nan where no rows are held out."""
+        if self.held is self.train:
+            return equation
+        fitted = fit(equation.expression, self.train, settings=SECOND_LOOK)
+        return replace(equation, heldout_r2=measured(fitted.expression, self.held).r2)
+
+    def on_all_rows(self, best: Fit, shown: Front) -> tuple[Fit, Front]:
+        """The last fit, of the best on all rows; the others as they are, with their errors on all rows."""
+        fitted = fit(best.expression, self.data)
+        fits = [snap(fitted.expression, self.data, settings=self.settings.snapping), fitted]
+        base = _linear_model(self.data)
+        ours = self.equations(fits if self.settings.selection != "mdl" else [*fits, base], self.data)
+        chosen = self.believed(ours, base, self.data, "mdl")
+        length = describe(measured(chosen.expression, self.some), self.some)  # on the rows of the others
+        chosen = replace(chosen, heldout_r2=shown.best.heldout_r2, description_length=length)
+        others = [equation for i, equation in enumerate(shown) if i != shown.chosen]
+        errors = [measured(equation.expression, self.data) for equation in others]
+        others = [replace(e, loss=on_all.mse, r2=on_all.r2) for e, on_all in zip(others, errors, strict=True)]
+        kept = front([*others, chosen], keep=chosen)
+        found = {equation.expression: found for equation, found in ours.items()}
+        return found[chosen.expression], Front(tuple(kept), kept.index(chosen))
+
+
+def _linear_model(data: Dataset) -> Fit:
+    fitted = fit(linear(data), data)
+    return replace(fitted, expression=canonical(fitted.expression))
+
+
+def measured(expression: Expression, data: Dataset) -> Fit:
+    """A formula as it stands, with its error on the data."""
+    values, finite = evaluate(expression, data.columns)
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.where(finite, values - data.y, np.inf) ** 2
+        mse = float(np.average(squares, weights=data.weights))
+        mean = np.average(data.y, weights=data.weights)
+        spread = float(np.average((data.y - mean) ** 2, weights=data.weights))
+    r2 = 1 - mse / spread if spread > 0 else (1.0 if mse == 0 else -math.inf)
+    return Fit(expression, mse, r2, FitStatus.CONVERGED, 0, 0.0)
+
+
+def _row(index: Any, rows: int) -> int:
+    if isinstance(index, bool) or not isinstance(index, Integral) or not 0 <= int(index) < rows:
+        raise ValueError(f"the function `selection` must return a row of the front, 0 to {rows - 1}, got {index!r}")
+    return int(index)
 
 
 def _some(data: Dataset, settings: SearchSettings) -> Dataset:

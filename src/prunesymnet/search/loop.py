@@ -18,7 +18,10 @@ from threadpoolctl import threadpool_limits
 
 from prunesymnet.coefficients import Fit
 from prunesymnet.data import Dataset
+from prunesymnet.equations import Equation, Front
+from prunesymnet.expression import Expression
 from prunesymnet.network import Network
+from prunesymnet.operators import select_operators
 from prunesymnet.pruning.exhaustive import Proposal, Rounds, Scene, promising
 from prunesymnet.search.judge import Candidate, Judge
 from prunesymnet.search.networks import Networks, learned_nodes
@@ -42,6 +45,9 @@ class Update:
     best: Candidate
     epoch: int = 0
     loss: float = float("nan")
+    front: tuple[Candidate, ...] = ()  # the candidates so far that no simpler one equals in error
+    rounds: int = 0  # that are complete
+    scored: int = 0  # formulas, with their best coefficients, most of them by the million
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +63,35 @@ class SearchResult:
     losses: tuple[float, ...]
     prunings: tuple[int, ...]
     improvements: tuple[tuple[int, str, float], ...]  # (epoch, formula, held-out mse)
-    front: tuple[Fit, ...] = ()  # on all rows: from the simplest to the most exact
+    front: Front
     fits: int = 0
+    rounds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where an earlier search of the same table, with the same settings, had come: the formulas of its front, how many
+    rounds of the bank it had completed, and the how-manieth search this is (networks are drawn anew in each)."""
+
+    formulas: tuple[Expression, ...] = ()
+    rounds: int = 0
+    again: int = 0
 
 
 Watcher = Callable[[Update], None]
 
 
-def search(data: Dataset, settings: SearchSettings | str = "default", *, watch: Watcher | None = None) -> SearchResult:
-    """The best formula for the data; `settings` may be the name of a preset, and `watch` is told how it goes.
+def search(
+    data: Dataset,
+    settings: SearchSettings | str = "default",
+    *,
+    watch: Watcher | None = None,
+    start: Start | None = None,
+) -> SearchResult:
+    """The best formula for the data; `settings` may be the name of a preset, `watch` is told how it goes, and `start`
+    is where an earlier search had come.
 
-    A time limit and Ctrl-C end the search with the best formula so far.
+    A time limit, Ctrl-C, and a watcher that raises StopIteration end the search with the best formula so far.
     """
     if not isinstance(data, Dataset):
         raise TypeError(f"data must be a Dataset (see make_dataset and read_table), got {type(data).__name__}")
@@ -77,11 +101,12 @@ def search(data: Dataset, settings: SearchSettings | str = "default", *, watch: 
         if settings not in PRESETS:
             raise ValueError(f"a preset must be one of {', '.join(PRESETS)}, got {settings!r}")
         settings = PRESETS[settings]
+    settings.constraints.check(data.names, tuple(select_operators(settings.operators)))
     # Our threads work on whole tasks. The matrix products inside are held to one thread each: so they do not get in
     # each other's way, and give the same numbers with any number of workers.
     # A candidate that overflows or leaves its domain is poor, and no reason for a warning.
     with threadpool_limits(1, user_api="blas"), np.errstate(all="ignore"):
-        return _Search(data, settings, watch).run()
+        return _Search(data, settings, watch, start or Start()).run()
 
 
 class _OutOfTime(Exception):
@@ -89,44 +114,55 @@ class _OutOfTime(Exception):
 
 
 class _Search:
-    def __init__(self, data: Dataset, settings: SearchSettings, watch: Watcher | None) -> None:
+    def __init__(self, data: Dataset, settings: SearchSettings, watch: Watcher | None, start: Start) -> None:
         self.began = time.monotonic()
         self.deadline = self.began + settings.time_limit
-        self.data, self.settings, self.watch = data, settings, watch
+        if start.again:
+            training = replace(settings.training, seed=settings.training.seed + start.again)
+            settings = replace(settings, training=training)
+        self.data, self.settings, self.watch, self.start = data, settings, watch, start
         self.judge = Judge(data, settings)
         self.networks = Networks(self.judge, settings)
+        self.rounds = start.rounds
+        self.bank_rounds: Rounds | None = None
         self.epoch = 0
         self.stages_since = 0  # a formula is exact
 
     def run(self) -> SearchResult:
         judge = self.judge
         try:
+            judge.begin_with(self.start.formulas)
             status = SearchStatus.EXACT if judge.exact() else self.stages()
         except _OutOfTime:
             status = SearchStatus.TIME_LIMIT
         except KeyboardInterrupt:
             status = SearchStatus.INTERRUPTED
-        best, fits = judge.best.fit, [judge.best.fit]
+        except StopIteration:
+            status = SearchStatus.STOPPED
+        best = judge.best.fit
         try:
             if judge.exact() or self.settings.pruner != "exhaustive":
                 judge.best = judge.shrink(judge.best)
-            best, fits = judge.verdict()
+            best, front = judge.verdict()
         except KeyboardInterrupt:  # even now, what has been found is returned
             status = SearchStatus.INTERRUPTED
+            front = Front((Equation.of(best, judge.train),), 0)
         if judge.exact():
             status = SearchStatus.EXACT
+        seconds = time.monotonic() - self.began
         return SearchResult(
             best=best,
             status=status,
             epochs=self.epoch,
-            seconds=time.monotonic() - self.began,
+            seconds=seconds,
             candidate=judge.best,
             network=self.networks.network,
             losses=tuple(self.networks.losses),
             prunings=tuple(self.networks.prunings),
             improvements=tuple(judge.improvements),
-            front=tuple(fits),
+            front=replace(front, status=status.value, seconds=seconds, fits=judge.fits),
             fits=judge.fits,
+            rounds=self.rounds,
         )
 
     def stages(self) -> SearchStatus:
@@ -147,10 +183,10 @@ class _Search:
         settings = self.settings
         exhaustive = replace(settings.exhaustive, workers=settings.workers or os.cpu_count() or 1)
         scene = Scene.of(self.judge.train, settings.operators, exhaustive.rows, settings.seed)
-        rounds = Rounds(scene, exhaustive, self.check_time)
+        self.bank_rounds = rounds = Rounds(scene, exhaustive, self.check_time)
         if self.take(rounds.shortcuts(), rounds):
             return SearchStatus.EXACT
-        for number in range(exhaustive.rounds):
+        for number in range(min(self.start.rounds, exhaustive.rounds), exhaustive.rounds):
             if number == LEARN_BEFORE and exhaustive.networks:
                 nodes = learned_nodes(
                     self.networks.network, scene.data, settings, restarts=8, epochs=200, check=self.check_time
@@ -159,6 +195,7 @@ class _Search:
                 self.tell("networks")
             if self.take(rounds.round(number), rounds):
                 return SearchStatus.EXACT
+            self.rounds = number + 1
             if self.at_noise_floor(rounds, MAY_BE_MISSED[min(number, len(MAY_BE_MISSED) - 1)]):
                 return SearchStatus.NOISE_FLOOR
         return SearchStatus.EXACT if self.judge.exact() else None
@@ -166,8 +203,8 @@ class _Search:
     def at_noise_floor(self, rounds: Rounds, most: float) -> bool:
         """Whether what the shortest description leaves looks like noise: nothing in the bank explains more of it than
         chance would, and what could hide behind that chance is less than `most` of the variation."""
-        chosen = self.judge.front()[0]
-        if self.judge.exact() or 1 - chosen.r2 > 0.5:
+        chosen = next(iter(self.judge.front()), None)
+        if chosen is None or self.judge.exact() or 1 - chosen.r2 > 0.5:
             return False
         scene = Scene.of(self.judge.train, self.settings.operators, ROWS_TO_CHECK, self.settings.seed)
         names = set(rounds.scene.columns) | set(chosen.expression.variables)
@@ -214,7 +251,23 @@ class _Search:
         if self.watch:
             loss = self.networks.losses[-1] if self.networks.losses else float("nan")
             seconds = time.monotonic() - self.began
-            self.watch(Update(stage, seconds, self.judge.fits, self.judge.best, self.epoch, loss))
+            front = tuple(self.judge.so_far())
+            self.watch(
+                Update(
+                    stage,
+                    seconds,
+                    self.judge.fits,
+                    self.judge.best,
+                    self.epoch,
+                    loss,
+                    front,
+                    self.rounds,
+                    self.scored(),
+                )
+            )
+
+    def scored(self) -> int:
+        return self.judge.fits + (self.bank_rounds.scored if self.bank_rounds else 0)
 
     def check_time(self) -> None:
         if time.monotonic() > self.deadline:

@@ -1,6 +1,7 @@
 """What a search can be told, and how it can end."""
 
 import enum
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,6 +9,8 @@ from prunesymnet.coefficients import SnapSettings
 from prunesymnet.operators import DEFAULT, PAPER, Operator
 from prunesymnet.pruning import PRUNERS, PruningSettings
 from prunesymnet.pruning.exhaustive import ExhaustiveSettings
+from prunesymnet.search.constraints import Constraints
+from prunesymnet.selection import CRITERIA
 from prunesymnet.settings import check_number, check_whole
 from prunesymnet.training import TrainingSettings
 
@@ -20,6 +23,7 @@ class SearchStatus(enum.Enum):
     MAX_EPOCHS = "stopped at the limit of epochs"
     TIME_LIMIT = "stopped at the time limit"
     INTERRUPTED = "interrupted"
+    STOPPED = "stopped by a callback"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +32,10 @@ class SearchSettings:
     `holdout` rows judge; `exact` is the relative error on held-out rows that ends the search (0: nothing does);
     `fits_per_form` limits how often the same form with other weights is fitted again; at most `rows` rows are used
     until the last fit, which is on all of them; `workers` threads share the work (0: one for each core), and their
-    number does not change the result. Of the network: its `layers`, `max_epochs` and how often to prune;
-    `reverse`: try the formula of all edges that are not nearly zero, too, where these are few."""
+    number does not change the result. A formula may have a `max_complexity` (None: any) and must keep the
+    `constraints`; `selection` is one of the CRITERIA, or a function of the front's table that returns a row. Of the
+    network: its `layers`, `max_epochs` and how often to prune; `reverse`: try the formula of all edges that are not
+    nearly zero, too, where these are few."""
 
     operators: tuple[str | Operator, ...] = DEFAULT
     pruner: str = "exhaustive"
@@ -40,6 +46,9 @@ class SearchSettings:
     fits_per_form: int = 3
     workers: int = 0
     seed: int = 0
+    max_complexity: int | None = None
+    constraints: Constraints = field(default_factory=Constraints)
+    selection: str | Callable[[Any], int] = "mdl"
     layers: int = 6
     max_epochs: int = 3000
     prune_every: int = 20
@@ -54,6 +63,12 @@ class SearchSettings:
         if self.pruner not in known:
             raise ValueError(f"pruner must be one of {', '.join(known)}, got {self.pruner!r}")
         check_whole(self, max_epochs=1, prune_every=1, layers=1, fits_per_form=1, seed=0, rows=10, workers=0)
+        if self.max_complexity is not None:
+            check_whole(self, max_complexity=1)
+        if not isinstance(self.constraints, Constraints):
+            raise TypeError(f"constraints must be Constraints, got {type(self.constraints).__name__}")
+        if not callable(self.selection) and self.selection not in CRITERIA:
+            raise ValueError(f"selection must be a function or one of {', '.join(CRITERIA)}, got {self.selection!r}")
         check_number(self, "time_limit", "a number of seconds > 0", lambda v: v > 0)
         check_number(self, "exact", "a relative error >= 0", lambda v: v >= 0)
         check_number(self, "holdout", "a fraction between 0 and 1, both excluded", lambda v: 0 < v < 1)

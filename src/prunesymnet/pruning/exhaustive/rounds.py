@@ -83,6 +83,7 @@ class Rounds:
         self.table = select_operators(scene.operators)
         self.plain = plain(scene.y, scene.weights)
         self.learned: tuple[Array, list[Expression]] = (np.zeros((0, len(scene.y))), [])
+        self.scored = 0  # formulas, each with its best coefficients
         self.divides = bool({"/", "inv"} & set(self.table))
 
     def shortcuts(self) -> Stages:
@@ -128,6 +129,7 @@ class Rounds:
             best = []
             for part in in_parts(asked, SINGLES_AT_A_TIME):
                 proposals, answers = ask_singles(part, large, "singles", keep=settings.keep)
+                self.scored += len(part) * len(large)
                 best += answers
                 yield "singles", proposals
         if settings.unwrapping:
@@ -168,6 +170,7 @@ class Rounds:
 
     def pairs(self, asked: list[Asked], bank: Bank, source: str) -> list[Proposal]:
         settings = self.settings
+        self.scored += len(asked) * len(bank) * (len(bank) + 1)  # half as many pairs, as a product and as a sum
         where: dict[str, Any] = {"workers": settings.workers, "device": settings.device, "memory": settings.memory / 2}
         return ask_pairs(asked, bank, source, keep=settings.keep, **where)
 

@@ -1,0 +1,227 @@
+"""An equation: a fitted formula with what is known about it, and all that it can become.
+
+>>> from prunesymnet.coefficients import fit
+>>> from prunesymnet.data import load_example
+>>> from prunesymnet.expression import parse
+>>> hubble = load_example("hubble")
+>>> law = Equation.of(fit(parse("1.0*distance"), hubble), hubble)
+>>> print(law)
+velocity = 423.937*distance
+>>> print(*law.constants)
+c1 = 424 ± 42  (95%: 337 to 511)
+>>> law.predict({"distance": [1.0, 2.0]}).round()
+array([424., 848.])
+>>> low, high = law.interval({"distance": [1.0, 2.0]})
+>>> low.round(), high.round()
+(array([-58., 343.]), array([ 906., 1353.]))
+>>> print(law.latex(digits=3))
+\\mathrm{velocity} = 424 \\, \\mathrm{distance}
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prunesymnet.coefficients import Estimate, Fit, covariance
+from prunesymnet.coefficients.snapping import describe
+from prunesymnet.coefficients.uncertainty import estimates, students_t
+from prunesymnet.data import Dataset
+from prunesymnet.expression import Constant, Expression, Program, apply, compile_expression, fold, to_text
+from prunesymnet.operators import Operator
+
+Array = NDArray[np.float64]
+Columns = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Equation:
+    """`form` is the formula as it was fitted, with `parameters` for those of its constants that have a name; `names`
+    are the table's columns. `loss` is the mean squared error on all rows; `heldout_r2` is that of the same form
+    fitted without the held-out rows, on these. `covariance` is that of the constants, `variance` the residual's."""
+
+    form: Expression
+    names: tuple[str, ...]
+    target: str
+    loss: float
+    r2: float
+    heldout_r2: float
+    description_length: float
+    rows: int
+    variance: float
+    covariance: Array
+    parameters: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        found: Fit,
+        data: Dataset,
+        *,
+        form: Expression | None = None,
+        heldout_r2: float = math.nan,
+        length: float | None = None,
+    ) -> "Equation":
+        """A fit on the data it was made with; `form` is what its named parameters stand in."""
+        form = found.expression if form is None else form
+        parameters = found.parameters if form is not found.expression else {}
+        spread = covariance(form, data, parameters=parameters)
+        freedom = data.rows - len(spread)
+        total = data.rows if data.weights is None else float(data.weights.sum())
+        return cls(
+            form=form,
+            names=data.names,
+            target=data.target,
+            loss=found.mse,
+            r2=found.r2,
+            heldout_r2=heldout_r2,
+            description_length=describe(found, data) if length is None else length,
+            rows=data.rows,
+            variance=found.mse * total / freedom if freedom > 0 else math.inf,
+            covariance=spread,
+            parameters=dict(parameters),
+        )
+
+    @cached_property
+    def expression(self) -> Expression:
+        """The formula with numbers for all its constants."""
+        return _with_signs(self.form.substitute(self.parameters)) if self.parameters else self.form
+
+    @property
+    def complexity(self) -> int:
+        return self.expression.complexity
+
+    @cached_property
+    def _program(self) -> tuple[Program, Array]:
+        program = compile_expression(self.form, self.parameters)
+        pairs = zip(program.labels, program.constants, strict=True)
+        return program, np.array([value if label is None else self.parameters[label] for label, value in pairs])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # a program does not travel
+
+    @property
+    def constants(self) -> tuple[Estimate, ...]:
+        """Each constant that was fitted: value, standard error, 95% interval."""
+        return self.estimates()
+
+    def estimates(self, confidence: float = 0.95) -> tuple[Estimate, ...]:
+        program, values = self._program
+        errors = np.sqrt(np.diagonal(self.covariance))
+        return estimates(program.labels, values, errors, self.rows - len(values), _checked(confidence))
+
+    def predict(self, columns: Columns) -> Array:
+        """Its values on columns by name; nan where the formula is not defined, or too large for a float."""
+        program, constants = self._program
+        return _finite(program.values(self._table(columns), constants))
+
+    def interval(self, columns: Columns, confidence: float = 0.95) -> tuple[Array, Array]:
+        """Between which values a new measurement will lie in that share of cases: the scatter of the data and the
+        uncertainty of the constants together. Not that of the form itself."""
+        program, constants = self._program
+        values, jacobian = program.values_and_jacobian(self._table(columns), constants)
+        reach = students_t(self.rows - len(constants), _checked(confidence))
+        with np.errstate(all="ignore"):
+            variance = np.einsum("in,ij,jn->n", jacobian, self.covariance, jacobian) + self.variance
+            width = reach * np.sqrt(np.maximum(variance, 0.0))
+            width = np.where(np.isnan(width), np.inf, width)  # a constant that the data do not determine
+        middle = _finite(values)
+        return middle - width, middle + width
+
+    def _table(self, columns: Columns) -> dict[str, Array]:
+        missing = [name for name in self.expression.variables if name not in columns]
+        if missing:
+            raise KeyError(f"the formula needs the column {missing[0]!r}; the table has {', '.join(columns)}")
+        return {name: np.asarray(columns[name], dtype=np.float64) for name in columns if name in self.names}
+
+    def text(self, digits: int | None = 6) -> str:
+        """The right-hand side as text."""
+        return to_text(self.expression, digits=digits)
+
+    def __str__(self) -> str:
+        return f"{self.target} = {self.text()}"
+
+    def __repr__(self) -> str:
+        return f"<Equation {self}; R² = {self.r2:.6g}, complexity {self.complexity}>"
+
+    def _repr_latex_(self) -> str:
+        return f"${self.latex()}$"
+
+    # What it can become; the libraries are imported when they are asked for.
+
+    def sympy(self) -> Any:
+        """A sympy expression."""
+        from prunesymnet.export.sympy import to_sympy
+
+        return to_sympy(self.expression)
+
+    def latex(self, digits: int | None = 6) -> str:
+        """LaTeX, with the target on the left-hand side."""
+        from prunesymnet.export.latex import to_latex
+
+        return to_latex(self.expression, digits=digits, target=self.target)
+
+    def python(self, name: str = "formula") -> str:
+        """A Python function as text, which needs nothing but the standard library."""
+        from prunesymnet.export.python import to_function
+
+        return to_function(self.expression, self.names, name=name, target=self.target)
+
+    def numpy(self) -> Any:
+        """A function of a table [rows, columns], or of one array per column."""
+        from prunesymnet.export.numpy import to_numpy
+
+        return to_numpy(self.expression, self.names)
+
+    def torch(self, *, trainable: bool = False) -> Any:
+        """A torch module from [rows, columns] to [rows]; its constants are parameters if `trainable`."""
+        from prunesymnet.export.torch import to_torch
+
+        return to_torch(self.expression, self.names, trainable=trainable)
+
+    def c(self, name: str = "formula") -> str:
+        """A C function as text."""
+        from prunesymnet.export.c import to_c
+
+        return to_c(self.expression, self.names, name=name)
+
+    def onnx(self) -> Any:
+        """An ONNX model from X [rows, columns] to [rows], in double precision."""
+        from prunesymnet.export.onnx import to_onnx
+
+        return to_onnx(self.expression, self.names, target=self.target)
+
+    def excel(self, cells: Mapping[str, str] | None = None) -> str:
+        """A formula for a spreadsheet; `cells` says where each column's value is (left out: A2, B2, ...)."""
+        from prunesymnet.export.excel import to_excel
+
+        return to_excel(self.expression, cells, names=self.names)
+
+
+def _with_signs(expression: Expression) -> Expression:
+    """As one would write it: x - 2.0 for x + -2.0, and -2.0 for -(2.0)."""
+
+    def combine(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
+        last = operands[-1] if operands else None
+        if isinstance(last, Constant) and isinstance(last.value, float):
+            if operator.name == "neg":
+                return Constant(-last.value)
+            if operator.name in ("+", "-") and last.value < 0:
+                return apply("-" if operator.name == "+" else "+", operands[0], Constant(-last.value))
+        return apply(operator, *operands)
+
+    return fold(expression, lambda leaf: leaf, combine)
+
+
+def _checked(confidence: float) -> float:
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be between 0 and 1, both excluded, got {confidence!r}")
+    return confidence
+
+
+def _finite(values: Array) -> Array:
+    return np.where(np.isfinite(values), values, np.nan)

@@ -1,0 +1,93 @@
+"""A front: the best equation of each complexity, and which of them is believed."""
+
+import html
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from prunesymnet.equations.equation import Equation
+
+SHOWN = 78  # characters of a formula in a table for the terminal
+
+
+@dataclass(frozen=True, eq=False)
+class Front:
+    """Equations from the simplest to the most exact, which of them is `chosen`, and how the search for them went."""
+
+    equations: tuple[Equation, ...]
+    chosen: int
+    status: str = ""
+    seconds: float = 0.0
+    fits: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.equations:
+            raise ValueError("equations must have at least one equation")
+        if not 0 <= self.chosen < len(self.equations):
+            raise ValueError(f"chosen must be from 0 to {len(self.equations) - 1}, got {self.chosen!r}")
+
+    @property
+    def best(self) -> Equation:
+        return self.equations[self.chosen]
+
+    @property
+    def target(self) -> str:
+        return self.best.target
+
+    def __len__(self) -> int:
+        return len(self.equations)
+
+    def __iter__(self) -> Iterator[Equation]:
+        return iter(self.equations)
+
+    def __getitem__(self, index: int) -> Equation:
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"index must be a row of the front, 0 to {len(self) - 1}, got {index}")
+        return self.equations[index]
+
+    def table(self) -> pd.DataFrame:
+        """One row per equation; floats of the formulas are shown with six digits."""
+        return pd.DataFrame(
+            {
+                "complexity": [equation.complexity for equation in self],
+                "loss": [equation.loss for equation in self],
+                "r2": [equation.r2 for equation in self],
+                "heldout_r2": [equation.heldout_r2 for equation in self],
+                "description_length": [equation.description_length for equation in self],
+                "equation": [equation.text() for equation in self],
+            }
+        )
+
+    def __str__(self) -> str:
+        lines = [f"  {'':>2} {'complexity':>10} {'loss':>10} {'R²':>9} {'held-out':>9} {'bits':>8}  {self.target} ="]
+        for i, e in enumerate(self):
+            text = e.text()
+            shown = text if len(text) <= SHOWN or i == self.chosen else text[: SHOWN - 1] + "…"
+            lines.append(
+                f"{'>' if i == self.chosen else ' '} {i:>2} {e.complexity:>10} {e.loss:>10.3g} {_share(e.r2):>9} "
+                f"{_share(e.heldout_r2):>9} {e.description_length:>8.1f}  {shown}"
+            )
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ("", "complexity", "loss", "R²", "held-out R²", "bits"))
+        rows = [f"<tr>{head}<th style='text-align:left'>{html.escape(self.target)} =</th></tr>"]
+        for i, e in enumerate(self):
+            style = " style='font-weight:bold;background:rgba(0,114,178,.15)'" if i == self.chosen else ""
+            cells = (
+                f"{'▸ ' if i == self.chosen else ''}{i}", e.complexity, f"{e.loss:.3g}", _share(e.r2),
+                _share(e.heldout_r2), f"{e.description_length:.1f}",
+            )  # fmt: skip
+            numbers = "".join(f"<td>{cell}</td>" for cell in cells)
+            rows.append(
+                f"<tr{style}>{numbers}<td style='text-align:left'><code>{html.escape(e.text())}</code></td></tr>"
+            )
+        return f"<table>{''.join(rows)}</table>"
+
+
+def _share(r2: float) -> str:
+    """R² with the digits that count: 0.99999999 is not 1."""
+    if not 0.999 < r2 < 1:
+        return f"{round(r2, 4) + 0.0:.4f}" if abs(r2) < 1e4 else f"{r2:.3g}"
+    return f"1 - {1 - r2:.0e}"
