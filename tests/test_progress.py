@@ -1,10 +1,11 @@
 import io
 
 import numpy as np
+import pytest
 from rich.console import Console
 
 from prunesymnet.data import make_dataset
-from prunesymnet.progress import Progress
+from prunesymnet.progress import Progress, TensorBoard, _short
 from prunesymnet.search import SearchSettings, search
 
 X = np.linspace(-3, 3, 40)
@@ -19,13 +20,37 @@ def shown(**options) -> str:
     return out.getvalue()
 
 
-def test_a_terminal_shows_where_it_is_and_the_best_formula():
+def test_a_terminal_shows_where_it_is_and_the_best_formulas():
     text = shown(force_terminal=True)
-    assert "epoch 60" in text
-    assert "formulas fitted" in text
-    assert "R²" in text
-    assert "x" in text.split("R²")[-1]
+    assert "epoch" in text
+    assert "formulas scored" in text
+    assert "fitted" in text
+    assert "x" in text.rsplit("y =", 1)[-1]
 
 
 def test_elsewhere_it_is_silent():
     assert shown(force_terminal=False).strip() == ""
+
+
+def test_it_can_be_hidden():
+    out = io.StringIO()
+    with Progress(60.0, show=False, console=Console(file=out, force_terminal=True)) as progress:
+        search(DATA, SETTINGS, watch=progress)
+    assert out.getvalue() == ""
+
+
+def test_counts_are_short():
+    assert [_short(n) for n in (7, 1234, 5.6e6, 7.8e9, 2e13)] == ["7", "1.23 k", "5.6 M", "7.8 G", "20 T"]
+
+
+def test_tensorboard_gets_each_new_best(tmp_path):
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    board = TensorBoard(str(tmp_path))
+    search(DATA, SETTINGS, watch=board)
+    board.writer.close()
+    events = EventAccumulator(str(tmp_path)).Reload()
+    assert {"complexity", "error/held-out mse"} <= set(events.Tags()["scalars"])
+    errors = [event.value for event in events.Scalars("error/held-out mse")]
+    assert errors[-1] <= errors[0]

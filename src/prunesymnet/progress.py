@@ -1,50 +1,116 @@
-"""What a search is doing, on one line of the terminal: time, stage, formulas fitted, and the best so far.
+"""What a search is doing, live on the terminal: time, stage, formulas scored, and the best of each size so far.
 
     with Progress(settings.time_limit) as progress:
         search(data, settings, watch=progress)
 
-It shows itself on a terminal only, and leaves nothing behind.
+It shows itself on a terminal only, and leaves nothing behind. `TensorBoard` is a callback for those who watch there.
 """
 
 import math
+import time
 from types import TracebackType
+from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
 
 from prunesymnet.expression import to_text
 from prunesymnet.search import Update
 
+SHOWN = 5  # formulas
+
 
 class Progress:
-    """A watcher for `search`; `console` is where to show it (left out: standard error)."""
+    """A watcher for `search`; `console` is where to show it (left out: standard error), `show=False` hides it."""
 
-    def __init__(self, time_limit: float = math.inf, *, console: Console | None = None) -> None:
-        console = console or Console(stderr=True)
-        self.bar = Bar(
-            BarColumn(bar_width=20),
-            TimeElapsedColumn(),
-            TextColumn("{task.description}"),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self.task = self.bar.add_task("", total=time_limit if math.isfinite(time_limit) else None)
+    def __init__(
+        self, time_limit: float = math.inf, *, target: str = "y", show: bool = True, console: Console | None = None
+    ) -> None:
+        self.console = console or Console(stderr=True)
+        self.time_limit, self.target = time_limit, target
+        self.began = time.monotonic()
+        self.update: Update | None = None
+        self.live: Live | None = None
+        if show and self.console.is_terminal:
+            self.live = Live(get_renderable=self.picture, console=self.console, transient=True, refresh_per_second=5)
 
     def __enter__(self) -> "Progress":
-        self.bar.start()
+        self.began = time.monotonic()
+        if self.live is not None:
+            self.live.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        self.bar.stop()
+        if self.live is not None:
+            self.live.stop()
 
     def __call__(self, update: Update) -> None:
-        formula = escape(to_text(update.best.fit.expression, digits=4))
-        shown = formula if len(formula) <= 60 else formula[:59] + "…"
+        self.update = update
+
+    def picture(self) -> RenderableType:
+        """A line about the search, and the best formulas under it."""
+        seconds = time.monotonic() - self.began
+        limited = math.isfinite(self.time_limit)
+        cells: list[RenderableType] = []
+        if limited:
+            cells.append(ProgressBar(total=self.time_limit, completed=min(seconds, self.time_limit), width=20))
+        cells.append(Text(f"{seconds:.1f} s" + (f" of {self.time_limit:g}" if limited else "")))
+        update = self.update
+        if update is None:
+            return _line(cells)
         stage = f"epoch {update.epoch}" if update.epoch else update.stage
-        text = f"{stage}  {update.fits} formulas fitted  R² {update.best.fit.r2:.6g}  {shown}"
-        self.bar.update(self.task, completed=update.seconds, description=text)
+        rate = update.scored / max(update.seconds, 1e-9)
+        cells.append(Text(stage, style="cyan"))
+        cells.append(Text(f"{_short(update.scored)} formulas scored ({_short(rate)}/s), {update.fits:,} fitted"))
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for name in ("size", "held-out error", f"{self.target} ="):
+            table.add_column(name, justify="left" if "=" in name else "right", no_wrap=True, overflow="ellipsis")
+        for candidate in update.front[-SHOWN:]:
+            best = candidate is update.best
+            expression = candidate.fit.expression
+            error = math.sqrt(candidate.heldout_mse) if candidate.heldout_mse >= 0 else math.nan
+            style = "bold green" if best else ""
+            table.add_row(str(expression.complexity), f"{error:.3g}", Text(to_text(expression, digits=4)), style=style)
+        return Group(_line(cells), table)
+
+
+def _line(cells: list[RenderableType]) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_row(*cells)
+    return grid
+
+
+def _short(count: float) -> str:
+    """12, 3.4 k, 5.6 M, 7.8 G."""
+    for unit in ("", " k", " M", " G"):
+        if count < 1000:
+            return f"{count:.3g}{unit}"
+        count /= 1000
+    return f"{count:.3g} T"
+
+
+class TensorBoard:
+    """A callback that writes each new best formula, its error and its size for TensorBoard
+    (`pip install tensorboard`)."""
+
+    def __init__(self, folder: str) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            raise ImportError("TensorBoard needs its package: pip install 'prunesymnet[tensorboard]'") from None
+        self.writer: Any = SummaryWriter(folder)
+
+    def __call__(self, update: Update) -> None:
+        best, step = update.best, update.fits
+        expression = best.fit.expression
+        self.writer.add_text("formula", f"`{to_text(expression, digits=6)}`", step)
+        self.writer.add_scalar("error/held-out mse", best.heldout_mse, step)
+        self.writer.add_scalar("error/1 - R²", 1 - best.fit.r2, step)
+        self.writer.add_scalar("complexity", expression.complexity, step)
+        self.writer.add_scalar("formulas scored", update.scored, step)
+        self.writer.flush()

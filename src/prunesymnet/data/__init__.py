@@ -16,7 +16,8 @@ Traceback (most recent call last):
 prunesymnet.errors.DataError: column 'mass': no value (NaN) in row 2; drop or fill what is missing first
 """
 
+from prunesymnet.data.checks import check_finite, repair_names
 from prunesymnet.data.dataset import Dataset, from_frame, make_dataset
 from prunesymnet.data.files import load_example, read_table
 
-__all__ = ["Dataset", "from_frame", "load_example", "make_dataset", "read_table"]
+__all__ = ["Dataset", "check_finite", "from_frame", "load_example", "make_dataset", "read_table", "repair_names"]

@@ -93,12 +93,10 @@ def check_names(names: Iterable[str], target: str, count: int) -> tuple[str, ...
     for position, name in enumerate((*names, target), start=1):
         if name == "":
             reason = "is empty (row numbers, written along? then leave them out)"
-        elif not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
-            reason = "is not a Python identifier"
-        elif name in OPERATORS:
-            reason = "is the name of an operator"
-        else:
+        elif is_name(name):
             continue
+        else:
+            reason = "is the name of an operator" if name in OPERATORS else "is not a Python identifier"
         what = "target" if position > count else "column"
         problems.append(f"{what} {name!r} {reason}: rename it, e.g. to {_repaired(str(name), position)!r}")
     if problems:
@@ -112,10 +110,32 @@ def check_names(names: Iterable[str], target: str, count: int) -> tuple[str, ...
     return names
 
 
+def is_name(name: Any) -> bool:
+    """Whether a column can be called so in a formula."""
+    return isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name) and name not in OPERATORS
+
+
 def check_unique(names: Iterable[Any]) -> None:
     name, times = Counter(names).most_common(1)[0]
     if times > 1:
         raise DataError(f"{times} columns are named {name!r}; give each a name of its own")
+
+
+def repair_names(names: Iterable[Any], taken: Iterable[str] = ()) -> tuple[str, ...]:
+    """Names that formulas can have, each its own, as near as possible to those that a table has.
+
+    >>> repair_names(["speed (m/s)", "mass", "mass", 7, "log"])
+    ('speed_m_s', 'mass', 'mass_2', 'x7', 'log_')
+    """
+    used, repaired = set(taken), []
+    for position, name in enumerate(names, start=1):
+        stem = fixed = str(name) if is_name(name) else _repaired(str(name), position)
+        count = 2
+        while fixed in used:
+            fixed, count = f"{stem}_{count}", count + 1
+        used.add(fixed)
+        repaired.append(fixed)
+    return tuple(repaired)
 
 
 def _repaired(name: str, position: int) -> str:
@@ -152,6 +172,13 @@ def as_floats(column: "pd.Series[Any]", label: str) -> Floats:
             "column out if they are labels, subtract an offset if they are counts"
         )
     return floats
+
+
+def check_finite(table: Floats, names: Iterable[Any]) -> None:
+    """An error that names the first column with a cell that is not finite, and its row."""
+    if not np.isfinite(table).all():
+        for name, column in zip(names, table.T, strict=True):
+            as_floats(pd.Series(column), f"column {name!r}")
 
 
 def as_weights(column: "pd.Series[Any]") -> Floats:

@@ -1,0 +1,201 @@
+"""The folder of a run: all that is needed to go on with it, whatever happens.
+
+    run/
+      data.parquet     the table
+      run.json         its columns and targets, and the settings
+      progress.jsonl   a line for each step: time, stage, formulas, and the front where it has changed
+      model.json       what was found, when the run has ended
+
+Files are written whole or not at all, and lines are appended in one piece: after a `kill -9` at any moment the folder
+is readable, at most without its last line.
+"""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from prunesymnet.coefficients import fit
+from prunesymnet.data import Dataset, make_dataset
+from prunesymnet.equations import Equation, Front
+from prunesymnet.errors import DataError, FileFormatError
+from prunesymnet.expression import Expression, to_text
+from prunesymnet.operators import Operator
+from prunesymnet.runs import records
+from prunesymnet.runs.files import line, read_json, seal, unseal, write_whole
+from prunesymnet.runs.model import Model, load_model
+from prunesymnet.search import SearchSettings, Start, Update, linear
+from prunesymnet.selection import choose, front
+from prunesymnet.version import __version__
+
+KIND = "prunesymnet run"
+WEIGHTS = "sample weights"  # no column of a formula can have this name
+EVERY = 0.5  # seconds between two lines that tell of no new formula
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run as its folder has it: the table once for each target, the settings, and how far each target has come."""
+
+    path: Path
+    tables: tuple[Dataset, ...]
+    columns: tuple[str, ...]
+    settings: SearchSettings
+    starts: tuple[Start, ...]
+    model: Model | None
+
+    def latest(self) -> Model:
+        """What was found, also where the run was ended before it could say so: then its last formulas, as they were
+        fitted."""
+        if self.model is not None:
+            return self.model
+        fronts = [_front(table, start) for table, start in zip(self.tables, self.starts, strict=True)]
+        return Model(tuple(fronts), self.tables[0].names, self.columns, self.settings)
+
+
+def _front(table: Dataset, start: Start) -> Front:
+    fits = [fit(formula, table) for formula in start.formulas or (linear(table),)]
+    equations = [Equation.of(found, table) for found in fits]
+    chosen = choose(equations)
+    kept = front(equations, keep=chosen)
+    return Front(tuple(kept), kept.index(chosen), "the run was ended from outside", fits=len(fits))
+
+
+class RunFolder:
+    """Where a run writes what it does."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.told: tuple[int, float] = (-1, -1.0)
+        self.fronts: dict[int, list[str]] = {}
+
+    def create(self, tables: Sequence[Dataset], columns: Sequence[str], settings: SearchSettings) -> None:
+        """Begin a run here. A folder that has one already is left as it is."""
+        if (self.path / "run.json").exists():
+            raise FileExistsError(
+                f"{self.path} has a run already; go on with it (prunesymnet resume, or PruneSymRegressor.resume), or "
+                "name another folder"
+            )
+        self.path.mkdir(parents=True, exist_ok=True)
+        first = tables[0]
+        frame = pd.DataFrame(first.X, columns=list(first.names))
+        for table in tables:
+            frame[table.target] = table.y
+        if first.weights is not None:
+            frame[WEIGHTS] = first.weights
+        write_whole(self.path / "data.parquet", frame.to_parquet(index=False))
+        content = {
+            "names": first.names,
+            "columns": list(columns),
+            "targets": [table.target for table in tables],
+            "settings": records.of_settings(settings),
+        }
+        write_whole(self.path / "run.json", seal(KIND, content, f"prunesymnet {__version__}"))
+
+    def tell(self, output: int, update: Update) -> None:
+        """A line about where the search for a target is."""
+        formulas = [to_text(candidate.fit.expression) for candidate in update.front]
+        new = formulas != self.fronts.get(output)
+        if not new and self.told[0] == output and update.seconds - self.told[1] < EVERY:
+            return
+        self.told = output, update.seconds
+        self.fronts[output] = formulas
+        best = update.best
+        record: records.Record = {
+            "time": time.time(),
+            "output": output,
+            "seconds": round(update.seconds, 3),
+            "stage": update.stage,
+            "fits": update.fits,
+            "scored": update.scored,
+            "rounds": update.rounds,
+            "epoch": update.epoch,
+            "heldout_mse": best.heldout_mse,
+            "best": to_text(best.fit.expression),
+        }
+        self.append(record | ({"front": formulas} if new else {}))
+
+    def append(self, record: records.Record) -> None:
+        """One line, in one piece, at the end."""
+        handle = os.open(self.path / "progress.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        try:
+            os.write(handle, line(record))
+        finally:
+            os.close(handle)
+
+    def finish(self, model: Model) -> None:
+        model.save(self.path / "model.json")
+        for output, found in enumerate(model.fronts):
+            self.append({"time": time.time(), "output": output, "ended": found.status, "seconds": found.seconds})
+
+
+def read_run(
+    path: str | os.PathLike[str],
+    *,
+    operators: Sequence[Operator] = (),
+    functions: Mapping[str, Any] | None = None,
+) -> Run:
+    """A run from its folder; see `load_model` for `operators` and `functions`."""
+    path = Path(path)
+    if not path.is_dir():
+        raise FileFormatError(f"{path}: is no folder of a run")
+    if not (path / "run.json").exists():
+        raise FileFormatError(f"{path}: has no run.json: no run was begun here")
+    content = unseal(path / "run.json", KIND)
+    try:
+        take = records.Reader(content, "the run")
+        names = tuple(records.identifier(name) for name in take("names", list))
+        targets = tuple(records.identifier(name) for name in take("targets", list))
+        columns = tuple(str(column) for column in take("columns", list))
+        settings = records.to_settings(take("settings"), operators, functions)
+    except FileFormatError as problem:
+        raise FileFormatError(f"{path / 'run.json'}: {problem}") from None
+    tables = _tables(path / "data.parquet", names, targets)
+    model = None
+    if (path / "model.json").exists():
+        model = load_model(path / "model.json", operators=operators, functions=functions)
+    starts = _starts(path / "progress.jsonl", names, len(targets), operators)
+    if model is not None:
+        starts = tuple(
+            Start((*(equation.expression for equation in found), *start.formulas), start.rounds, start.again)
+            for found, start in zip(model.fronts, starts, strict=True)
+        )
+    return Run(path, tables, columns, settings, starts, model)
+
+
+def _tables(file: Path, names: tuple[str, ...], targets: tuple[str, ...]) -> tuple[Dataset, ...]:
+    try:
+        frame = pd.read_parquet(file, engine="pyarrow")
+        weights = frame.get(WEIGHTS)
+        X = np.asfortranarray(frame[list(names)].to_numpy(np.float64))
+        return tuple(make_dataset(X, frame[t], names=names, target=t, weights=weights) for t in targets)
+    except (OSError, ValueError, KeyError, NotImplementedError, DataError) as problem:
+        reason = str(problem).partition("\n")[0]
+        raise FileFormatError(f"{file}: is not the table of this run ({reason})") from None
+
+
+def _starts(file: Path, names: tuple[str, ...], outputs: int, operators: Sequence[Operator]) -> tuple[Start, ...]:
+    """How far each target has come, by the lines that were written. The last one may be cut off."""
+    formulas: list[tuple[Expression, ...]] = [()] * outputs
+    rounds, again = [0] * outputs, 0
+    lines = file.read_bytes().split(b"\n") if file.exists() else []
+    for i, content in enumerate(lines[:-1]):  # what follows the last line break was not written to its end
+        where = f"{file}, line {i + 1}"
+        record = records.Reader(read_json(content.decode("utf-8", "replace"), where), where).record
+        if "resumed" in record:
+            again += 1
+        output = record.get("output")
+        if not isinstance(output, int) or not 0 <= output < outputs:
+            continue
+        rounds[output] = max(rounds[output], records.whole(record.get("rounds", 0), "rounds"))
+        if isinstance(record.get("front"), list):
+            try:
+                formulas[output] = tuple(records.to_formula(str(t), names, operators) for t in record["front"])
+            except FileFormatError as problem:
+                raise FileFormatError(f"{where}: {problem}") from None
+    return tuple(Start(formulas[k], rounds[k], again) for k in range(outputs))

@@ -1,0 +1,191 @@
+"""Equations, fronts and settings as JSON values, and back, with every value checked on the way back."""
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from prunesymnet.equations import Equation, Front
+from prunesymnet.errors import FileFormatError, ParseError
+from prunesymnet.expression import Expression, parse, to_text
+from prunesymnet.operators import Operator
+from prunesymnet.search import SearchSettings
+
+Record = dict[str, Any]
+LONGEST = 100_000  # characters of a formula
+FUNCTION = "function"  # what is written for one: a file holds no code
+
+
+def of_equation(equation: Equation) -> Record:
+    return {
+        "formula": to_text(equation.form),
+        "parameters": equation.parameters,
+        "complexity": equation.complexity,
+        "loss": equation.loss,
+        "r2": equation.r2,
+        "heldout_r2": equation.heldout_r2,
+        "description_length": equation.description_length,
+        "rows": equation.rows,
+        "variance": equation.variance,
+        "covariance": equation.covariance.tolist(),
+    }
+
+
+def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Sequence[Operator] = ()) -> Equation:
+    take = Reader(record, "an equation")
+    parameters = {name: number(value, f"parameter {name!r}") for name, value in take("parameters", dict).items()}
+    clash = set(parameters) & set(names)
+    if clash:
+        raise FileFormatError(f"{clash.pop()!r} is a column and a parameter")
+    form = to_formula(take("formula", str), (*names, *parameters), operators)
+    constants = len(form.constants) + len(parameters)
+    try:
+        covariance = np.array([[number(cell, "covariance") for cell in row] for row in take("covariance", list)])
+    except TypeError:
+        raise FileFormatError("a covariance is not a table of numbers") from None
+    if covariance.size != constants**2:
+        raise FileFormatError(f"a covariance has shape {covariance.shape}, the formula {constants} constants")
+    return Equation(
+        form=form,
+        names=names,
+        target=target,
+        loss=number(take("loss"), "loss"),
+        r2=number(take("r2"), "r2"),
+        heldout_r2=number(take("heldout_r2"), "heldout_r2"),
+        description_length=number(take("description_length"), "description_length"),
+        rows=whole(take("rows"), "rows"),
+        variance=number(take("variance"), "variance"),
+        covariance=covariance.reshape(constants, constants),
+        parameters=parameters,
+    )
+
+
+def of_front(front: Front) -> Record:
+    return {
+        "target": front.target,
+        "chosen": front.chosen,
+        "status": front.status,
+        "seconds": front.seconds,
+        "fits": front.fits,
+        "equations": [of_equation(equation) for equation in front],
+    }
+
+
+def to_front(record: Any, names: tuple[str, ...], operators: Sequence[Operator] = ()) -> Front:
+    take = Reader(record, "a front")
+    target = identifier(take("target", str))
+    equations = tuple(to_equation(item, names, target, operators) for item in take("equations", list))
+    try:
+        chosen, fits = whole(take("chosen"), "chosen"), whole(take("fits"), "fits")
+        return Front(equations, chosen, take("status", str), number(take("seconds"), "seconds"), fits)
+    except ValueError as problem:
+        raise FileFormatError(str(problem)) from None
+
+
+def to_formula(text: str, names: Sequence[str], operators: Sequence[Operator] = ()) -> Expression:
+    """A formula from a file: parsed, never run."""
+    if len(text) > LONGEST:
+        raise FileFormatError(f"a formula has {len(text):,} characters, more than {LONGEST:,}")
+    try:
+        return parse(text, variables=names, operators=operators)
+    except ParseError as problem:
+        hint = "; pass your own operators (operators=...)" if "unknown function" in problem.problem else ""
+        raise FileFormatError(f"{text[:60]!r} is not a formula: {problem.problem}{hint}") from None
+
+
+def of_settings(settings: Any) -> Any:
+    """Settings, and all settings inside, as JSON values. A function becomes a note that there was one."""
+    if dataclasses.is_dataclass(settings) and not isinstance(settings, type):
+        if isinstance(settings, Operator):
+            return settings.name
+        fields = dataclasses.fields(settings)
+        return {field.name: of_settings(getattr(settings, field.name)) for field in fields}
+    if isinstance(settings, Mapping):
+        return {key: of_settings(value) for key, value in settings.items()}
+    if isinstance(settings, list | tuple):
+        return [of_settings(value) for value in settings]
+    return {FUNCTION: getattr(settings, "__name__", "?")} if callable(settings) else settings
+
+
+def to_settings(record: Any, operators: Sequence[Operator] = (), functions: Mapping[str, Any] | None = None) -> Any:
+    """`SearchSettings` from what `of_settings` gave; `operators` and `functions` are those of the user, by name."""
+    own = {operator.name: operator for operator in operators}
+    settings = _settings(SearchSettings, record, dict(functions or {}))
+    return dataclasses.replace(settings, operators=tuple(own.get(str(o), o) for o in settings.operators))
+
+
+def _settings(kind: Any, record: Any, functions: Mapping[str, Any]) -> Any:
+    take = Reader(record, kind.__name__)
+    hints = typing.get_type_hints(kind)
+    unknown = set(take.record) - set(hints)
+    if unknown:
+        raise FileFormatError(f"{kind.__name__} has no setting {sorted(unknown)[0]!r}")
+    values: Record = {}
+    for name, value in take.record.items():
+        hint = hints[name]
+        if dataclasses.is_dataclass(hint):
+            values[name] = _settings(hint, value, functions)
+        elif isinstance(value, dict) and set(value) == {FUNCTION}:
+            if name not in functions:
+                called = str(value[FUNCTION])[:40]
+                raise FileFormatError(f"{name} was a function ({called}); a file holds none: pass it again ({name}=)")
+            values[name] = functions[name]
+        else:
+            values[name] = _value(value, hint)
+    try:
+        return kind(**values)
+    except (TypeError, ValueError) as problem:
+        raise FileFormatError(f"{kind.__name__}: {problem}") from None
+
+
+def _value(value: Any, hint: Any) -> Any:
+    """JSON has no tuples, and no floats that are not finite."""
+    if typing.get_origin(hint) is tuple and isinstance(value, list):
+        return tuple(value)
+    of = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
+    if float in of and isinstance(value, str) and str not in of:
+        return number(value, "a setting")
+    return value
+
+
+class Reader:
+    """What a JSON object has under a name, if it is of the right kind."""
+
+    def __init__(self, record: Any, what: str) -> None:
+        if not isinstance(record, dict):
+            raise FileFormatError(f"{what} is {type(record).__name__}, not an object")
+        self.record: Record = record
+        self.what = what
+
+    def __call__(self, name: str, kind: type = object) -> Any:
+        if name not in self.record:
+            raise FileFormatError(f"{self.what} lacks {name!r}")
+        value = self.record[name]
+        if not isinstance(value, kind):
+            raise FileFormatError(f"{name!r} of {self.what} is {type(value).__name__}, not {kind.__name__}")
+        return value
+
+
+def number(value: Any, what: str) -> float:
+    """A float; those that are not finite are written as text."""
+    if value in ("nan", "inf", "-inf"):
+        return float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1.8e308:
+        raise FileFormatError(f"{what} is {str(value)[:40]!r}, not a number")
+    return float(value)
+
+
+def whole(value: Any, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
+        raise FileFormatError(f"{what} is {str(value)[:40]!r}, not a whole number")
+    return value
+
+
+def identifier(name: Any) -> str:
+    """The name of a column, as formulas have it."""
+    if not isinstance(name, str) or not name.isidentifier() or len(name) > 1000:
+        raise FileFormatError(f"{str(name)[:40]!r} is no name for a column")
+    return name

@@ -1,0 +1,121 @@
+"""One run: a search for each target, watched, logged, and written to its folder.
+
+A callback is called with the `Update` at each new best formula. It may raise StopIteration, which ends the run with
+the best so far.
+"""
+
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from prunesymnet.data import Dataset
+from prunesymnet.equations import Front
+from prunesymnet.operators import Operator
+from prunesymnet.progress import Progress
+from prunesymnet.runs.folder import RunFolder, read_run
+from prunesymnet.runs.model import Model
+from prunesymnet.search import SearchSettings, SearchStatus, Start, Update, search
+
+log = logging.getLogger("prunesymnet")
+Callback = Callable[[Update], Any]
+ENDED_BY_HAND = (SearchStatus.INTERRUPTED, SearchStatus.STOPPED)
+LEAST = 0.01  # seconds for a target whose turn comes after all time is used
+
+
+def run(
+    tables: Sequence[Dataset],
+    settings: SearchSettings,
+    *,
+    columns: Sequence[str] | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    starts: Sequence[Start] = (),
+    callbacks: Sequence[Callback] = (),
+    progress: bool = True,
+) -> Model:
+    """Search each table (the same rows with another target) in turn; they share the time limit.
+
+    `folder` is where to keep the run; `starts` is where earlier searches had come.
+    """
+    columns = tables[0].names if columns is None else columns
+    kept = None if folder is None else RunFolder(folder)
+    if kept is not None and not starts:
+        kept.create(tables, columns, settings)
+    return _searched(tables, settings, columns, kept, starts or [Start()] * len(tables), callbacks, progress)
+
+
+def resume(
+    folder: str | os.PathLike[str],
+    *,
+    time_limit: float | None = None,
+    operators: Sequence[Operator] = (),
+    functions: Mapping[str, Any] | None = None,
+    callbacks: Sequence[Callback] = (),
+    progress: bool = True,
+) -> Model:
+    """Go on with the run of a folder, for as long as it was given at first or for `time_limit` seconds; what was found
+    before stays on the front."""
+    earlier = read_run(folder, operators=operators, functions=functions)
+    settings = earlier.settings if time_limit is None else replace(earlier.settings, time_limit=time_limit)
+    kept = RunFolder(folder)
+    kept.append({"time": time.time(), "resumed": settings.time_limit})
+    starts = [replace(start, again=start.again + 1) for start in earlier.starts]
+    return _searched(earlier.tables, settings, earlier.columns, kept, starts, callbacks, progress)
+
+
+def _searched(
+    tables: Sequence[Dataset],
+    settings: SearchSettings,
+    columns: Sequence[str],
+    folder: RunFolder | None,
+    starts: Sequence[Start],
+    callbacks: Sequence[Callback],
+    progress: bool,
+) -> Model:
+    began, fronts, ended = time.monotonic(), [], False
+    for output, (table, start) in enumerate(zip(tables, starts, strict=True)):
+        left = (settings.time_limit - (time.monotonic() - began)) / (len(tables) - output)
+        ours = replace(settings, time_limit=LEAST if ended else max(left, LEAST))
+        log.info("%s: %d rows, %d columns, at most %.3g s", table.target, table.rows, table.features, ours.time_limit)
+        with Progress(ours.time_limit, target=table.target, show=progress) as shown:
+            tell = _Teller(output, table.target, folder, callbacks, shown)
+            found = search(table, ours, watch=tell, start=start)
+        ended = ended or found.status in ENDED_BY_HAND
+        log.info("%s after %.1f s: %s", found.front.best, found.seconds, found.status.value)
+        fronts.append(found.front)
+    model = Model(tuple(fronts), tables[0].names, tuple(map(str, columns)), settings)
+    if folder is not None:
+        folder.finish(model)
+    return model
+
+
+class _Teller:
+    """Passes on what the search says to all who want to know."""
+
+    def __init__(
+        self,
+        output: int,
+        target: str,
+        folder: RunFolder | None,
+        callbacks: Sequence[Callback],
+        shown: Progress,
+    ) -> None:
+        self.output, self.target, self.folder = output, target, folder
+        self.callbacks, self.shown = callbacks, shown
+        self.best: Any = None
+
+    def __call__(self, update: Update) -> None:
+        self.shown(update)
+        if self.folder is not None:
+            self.folder.tell(self.output, update)
+        if update.best is not self.best:
+            self.best = update.best
+            log.debug("%.2f s, %s: %s = %s", update.seconds, update.stage, self.target, update.best.fit)
+            for callback in self.callbacks:
+                callback(update)
+
+
+def ended_by_hand(front: Front) -> bool:
+    return front.status in [status.value for status in ENDED_BY_HAND]
