@@ -1,35 +1,64 @@
 """Symbolic regression: from a table of numbers to the short formula that made it.
 
+>>> import numpy as np
 >>> import prunesymnet as psn
+>>> x = np.linspace(-3, 3, 60)
+>>> model = psn.PruneSymRegressor(time_limit=10).fit(x[:, None], x**2 / 2 - x)
+>>> print(model.best_)
+y = x1**2/2 - x1
+
+Or, where the form is known:
+
 >>> planets = psn.load_example("planets")
 >>> law = psn.fit(psn.parse("a*semi_major_axis**b"), planets, parameters=["a", "b"])
 >>> round(law.parameters["b"], 3)
 1.5
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from prunesymnet.coefficients import Fit, FitSettings, FitStatus, SnapSettings, estimate_constants, fit, snap
 from prunesymnet.data import Dataset, from_frame, load_example, make_dataset, read_table
-from prunesymnet.expression import (
-    Expression,
-    canonical,
-    evaluate,
-    fingerprint,
-    parse,
-    skeleton,
-    to_latex,
-    to_python,
-    to_text,
-)
+from prunesymnet.export.latex import to_latex
+from prunesymnet.export.python import to_python
+from prunesymnet.expression import Expression, canonical, evaluate, fingerprint, parse, skeleton, to_text
 from prunesymnet.operators import make_operator, select_operators
+from prunesymnet.version import __version__ as __version__
 
-__version__ = "0.2.0"
+if TYPE_CHECKING:
+    from prunesymnet.equations import Equation, Front
+    from prunesymnet.estimator import PruneSymRegressor
+    from prunesymnet.progress import TensorBoard
+    from prunesymnet.runs import Model, load_model
+    from prunesymnet.search import Constraints, SearchSettings
+
+# What takes long to import (scikit-learn) or is rarely needed comes when it is asked for.
+_LATER = {
+    "Constraints": "search",
+    "Equation": "equations",
+    "Front": "equations",
+    "Model": "runs",
+    "PruneSymRegressor": "estimator",
+    "SearchSettings": "search",
+    "TensorBoard": "progress",
+    "load_model": "runs",
+}
+
 __all__ = [
+    "Constraints",
     "Dataset",
+    "Equation",
     "Expression",
     "Fit",
     "FitSettings",
     "FitStatus",
+    "Front",
+    "Model",
+    "PruneSymRegressor",
+    "SearchSettings",
     "SnapSettings",
+    "TensorBoard",
     "canonical",
     "estimate_constants",
     "evaluate",
@@ -37,6 +66,7 @@ __all__ = [
     "fit",
     "from_frame",
     "load_example",
+    "load_model",
     "make_dataset",
     "make_operator",
     "parse",
@@ -48,3 +78,13 @@ __all__ = [
     "to_python",
     "to_text",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(f"prunesymnet.{_LATER[name]}"), name)
+    raise AttributeError(f"module 'prunesymnet' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LATER])
