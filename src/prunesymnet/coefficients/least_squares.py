@@ -23,9 +23,11 @@ from prunesymnet.expression.program import Bound, Columns, Program
 
 Array = NDArray[np.float64]
 
-# Where a fit has converged: the last step gained or moved less than this, relatively.
-LEAST_GAIN, LEAST_MOVE = 1e-12, 1e-7
+# Where a fit has converged: the last step gained or moved less than this, relatively. A small move that still gains
+# something is no end: on exact data over a narrow range it is small because it was damped.
+LEAST_GAIN, LEAST_MOVE, SOMETHING = 1e-12, 1e-7, 1e-3
 FIRST_DAMPING, DAMPING_DOWN, DAMPING_UP, LEAST_DAMPING, MOST_DAMPING = 1e-3, 0.03, 5.0, 1e-14, 1e10
+EPSILON = float(np.finfo(np.float64).eps)
 POOR = 1e-3  # of the variation left unexplained
 CLEARLY = 1e-8  # a column of which this part (squared) is left beside the others is certainly independent
 RANK_TOLERANCE = 1e-10  # of the singular values of the jacobian with its columns scaled to one length
@@ -103,7 +105,7 @@ class _Problem:
 
     def floor(self) -> float:
         """A cost below which the residual is all but the rounding of the evaluation itself."""
-        return 1e-26 * float(self.y @ self.y)
+        return (16 * EPSILON) ** 2 * float(self.y @ self.y)
 
     def variation(self) -> float:
         """The weighted sum of squares around the mean."""
@@ -194,7 +196,7 @@ def _one(problem: _Problem, starts: Array, max_iterations: int, deadline: float)
             theta = trial
             gram, gradient, cost = state
             damping = max(damping * DAMPING_DOWN, LEAST_DAMPING)
-            if small or gain < LEAST_GAIN * cost:
+            if gain < (SOMETHING if small else LEAST_GAIN) * cost:
                 break
         else:
             damping *= DAMPING_UP
@@ -297,7 +299,8 @@ def _many(problem: _Problem, starts: Array, max_iterations: int, deadline: float
         trial_gram, trial_gradient, trial_cost = _evaluate_many(problem, trial)
         small = (np.abs(step[:, linear:]) <= LEAST_MOVE * np.abs(theta[:, linear:])).all(axis=1)
         better = trial_cost < cost
-        done = small | (better & (cost - trial_cost < LEAST_GAIN * cost)) | (~better & (damping > MOST_DAMPING))
+        enough = cost - trial_cost >= np.where(small, SOMETHING, LEAST_GAIN) * trial_cost
+        done = np.where(better, ~enough, small | (damping > MOST_DAMPING))
         damping = np.where(better, np.maximum(damping * DAMPING_DOWN, LEAST_DAMPING), damping * DAMPING_UP)
         theta = np.where(better[:, None], trial, theta)
         gram = np.where(better[:, None, None], trial_gram, gram)
