@@ -19,7 +19,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 demo: setup ## find four laws of physics in the tables they come from
-	@$(PY) examples/demo.py
+	@$(VENV)/bin/prunesymnet demo
 
 test: setup ## the tests, on every core, with coverage
 	@$(PY) -m pytest -n auto -q -m "not slow" --cov --cov-report=term

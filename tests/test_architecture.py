@@ -14,7 +14,7 @@ SOURCE = Path(prunesymnet.__file__).parent
 ORDER = (
     "version", "errors", "settings", "operators", "data", "expression", "export", "activation", "network", "training",
     "pruning", "coefficients", "equations", "selection", "search", "progress", "runs", "estimator", "report", "cli",
-    "studio",
+    "studio", "__main__",
 )  # fmt: skip
 # Within a package, too: each module builds on those before it.
 INSIDE = {
@@ -25,7 +25,9 @@ INSIDE = {
     "pruning": ("subnetwork", "beam", "random", "reverse", "exhaustive"),
     "equations": ("equation", "front"),
     "search": ("constraints", "settings", "forms", "judge", "networks", "loop"),
+    "cli": ("printing", "tables", "demo", "app"),
     "runs": ("files", "records", "model", "folder", "run"),
+    "report": ("drawing", "loss", "networks", "formula", "typeset", "plots", "words", "style", "section", "page"),
     "coefficients": ("least_squares", "fit", "uncertainty", "closed_forms", "snapping"),
 }
 

@@ -18,32 +18,36 @@ Or, where the form is known:
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from prunesymnet.coefficients import Fit, FitSettings, FitStatus, SnapSettings, estimate_constants, fit, snap
-from prunesymnet.data import Dataset, from_frame, load_example, make_dataset, read_table
-from prunesymnet.export.latex import to_latex
-from prunesymnet.export.python import to_python
-from prunesymnet.expression import Expression, canonical, evaluate, fingerprint, parse, skeleton, to_text
-from prunesymnet.operators import make_operator, select_operators
 from prunesymnet.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from prunesymnet.coefficients import Fit, FitSettings, FitStatus, SnapSettings, estimate_constants, fit, snap
+    from prunesymnet.data import Dataset, from_frame, load_example, make_dataset, read_table
     from prunesymnet.equations import Equation, Front
     from prunesymnet.estimator import PruneSymRegressor
+    from prunesymnet.export.latex import to_latex
+    from prunesymnet.export.python import to_python
+    from prunesymnet.expression import Expression, canonical, evaluate, fingerprint, parse, skeleton, to_text
+    from prunesymnet.operators import make_operator, select_operators
     from prunesymnet.progress import TensorBoard
     from prunesymnet.runs import Model, load_model
     from prunesymnet.search import Constraints, SearchSettings
 
-# What takes long to import (scikit-learn) or is rarely needed comes when it is asked for.
-_LATER = {
-    "Constraints": "search",
-    "Equation": "equations",
-    "Front": "equations",
-    "Model": "runs",
-    "PruneSymRegressor": "estimator",
-    "SearchSettings": "search",
-    "TensorBoard": "progress",
-    "load_model": "runs",
+# A name is imported when it is asked for: the command line answers at once, and nobody waits for what they don't use.
+_ROOMS = {
+    "coefficients": ("Fit", "FitSettings", "FitStatus", "SnapSettings", "estimate_constants", "fit", "snap"),
+    "data": ("Dataset", "from_frame", "load_example", "make_dataset", "read_table"),
+    "equations": ("Equation", "Front"),
+    "estimator": ("PruneSymRegressor",),
+    "export.latex": ("to_latex",),
+    "export.python": ("to_python",),
+    "expression": ("Expression", "canonical", "evaluate", "fingerprint", "parse", "skeleton", "to_text"),
+    "operators": ("make_operator", "select_operators"),
+    "progress": ("TensorBoard",),
+    "runs": ("Model", "load_model"),
+    "search": ("Constraints", "SearchSettings"),
 }
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
     "Constraints",
@@ -81,10 +85,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return getattr(import_module(f"prunesymnet.{_LATER[name]}"), name)
-    raise AttributeError(f"module 'prunesymnet' has no attribute {name!r}")
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module 'prunesymnet' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"prunesymnet.{_ROOM_OF[name]}"), name)
+    return value
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LATER])
+    return sorted({*globals(), *__all__})

@@ -18,6 +18,17 @@ prunesymnet.errors.DataError: column 'mass': no value (NaN) in row 2; drop or fi
 
 from prunesymnet.data.checks import check_finite, repair_names
 from prunesymnet.data.dataset import Dataset, from_frame, make_dataset
-from prunesymnet.data.files import load_example, read_table
+from prunesymnet.data.files import EXAMPLES, Table, load_example, read_frame, read_table
 
-__all__ = ["Dataset", "check_finite", "from_frame", "load_example", "make_dataset", "read_table", "repair_names"]
+__all__ = [
+    "EXAMPLES",
+    "Dataset",
+    "Table",
+    "check_finite",
+    "from_frame",
+    "load_example",
+    "make_dataset",
+    "read_frame",
+    "read_table",
+    "repair_names",
+]

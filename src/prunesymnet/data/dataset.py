@@ -137,9 +137,15 @@ def make_dataset(
 
 
 def from_frame(
-    frame: pd.DataFrame, target: str, *, features: Iterable[str] | None = None, weights: str | None = None
+    frame: pd.DataFrame,
+    target: str,
+    *,
+    features: Iterable[str] | None = None,
+    weights: str | None = None,
+    repair: bool = False,
 ) -> Dataset:
-    """A Dataset from columns of a pandas frame; ``features`` are all the others unless named.
+    """A Dataset from columns of a pandas frame; ``features`` are all the others unless named. ``repair``: columns whose
+    names formulas can't have get others (see `repair_names`).
 
     >>> frame = pd.DataFrame({"a": [1, 2, 4], "b": [3, 1, 2], "w": [1, 1, 2]})
     >>> from_frame(frame, "b", weights="w")
@@ -158,14 +164,23 @@ def from_frame(
     if not chosen:
         raise DataError(f"no feature columns: the table has only {listed(columns)}; add at least one more")
     used += chosen
-    for name in used:
+    check_known(used, columns)
+    checks.check_unique([name for name in columns if name in used])
+    w = None if weights is None else frame[weights]
+    names, called = tuple(chosen), target
+    if repair:
+        names = checks.repair_names(chosen)
+        (called,) = checks.repair_names([target], taken=names)
+    return make_dataset(frame[chosen], frame[target], names=names, target=called, weights=w)
+
+
+def check_known(names: Iterable[Any], columns: Sequence[Any]) -> None:
+    """An error for the first name that is no column."""
+    for name in names:
         if name not in columns:
             close = difflib.get_close_matches(str(name), map(str, columns), n=1, cutoff=0.5)
             hint = f"did you mean {close[0]!r}? " if close else ""
             raise DataError(f"no column is named {name!r}; {hint}The columns are {listed(columns)}")
-    checks.check_unique([name for name in columns if name in used])
-    w = None if weights is None else frame[weights]
-    return make_dataset(frame[chosen], frame[target], names=chosen, target=target, weights=w)
 
 
 def _labels(values: Any) -> list[Any] | None:

@@ -7,14 +7,18 @@ import os
 import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, BinaryIO
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from prunesymnet.data.checks import NUMBER
-from prunesymnet.data.dataset import Dataset, from_frame
+from prunesymnet.data.checks import NUMBER, as_floats
+from prunesymnet.data.dataset import Dataset, check_known, from_frame
 from prunesymnet.data.messages import counted, listed
 from prunesymnet.errors import DataError
 
@@ -52,25 +56,59 @@ def read_table(
     ...
     prunesymnet.errors.DataError: no_such_file.csv: no such file in ...; check the path
     """
-    file, text = Path(path), ""
-    kind = Path(file.name.lower().removesuffix(".gz")).suffix
+    table = read_frame(path)
+    with table.located():
+        return from_frame(table.frame, target, features=features, weights=weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A frame, with where it comes from."""
+
+    frame: pd.DataFrame
+    name: str
+    text: str = ""  # empty where the file is none
+
+    @contextmanager
+    def located(self) -> Iterator[None]:
+        """What is wrong with the table is said with the file's name, and the lines of it."""
+        try:
+            yield
+        except DataError as problem:
+            rows = getattr(problem, "rows", ())
+            where = f" ({counted('line', _lines(self.text, rows))} of the file)" if self.text and rows else ""
+            raise DataError(f"{self.name}: {problem}{where}") from None
+
+    def numbers(self, columns: Sequence[str]) -> NDArray[np.float64]:
+        """Some columns, all numbers and finite."""
+        with self.located():
+            check_known(columns, list(self.frame.columns))
+            cells = [as_floats(self.frame[name], f"column {name!r}") for name in columns]
+            return np.column_stack(cells) if cells else np.zeros((len(self.frame), 0))
+
+
+def read_frame(source: str | os.PathLike[str] | BinaryIO) -> Table:
+    """The whole table of a file, or of what a stream holds (as text)."""
+    text = ""
+    name = getattr(source, "name", None) or str(source)
     try:
+        if not isinstance(source, str | os.PathLike):
+            text = _as_text(source.read())
+            return Table(_parse(text), str(name).strip("<>"), text)
+        file = Path(source)
+        kind = Path(file.name.lower().removesuffix(".gz")).suffix
         if file.is_dir():
             raise DataError("is a directory; name a file in it")
         if not file.exists():
             raise DataError(f"no such file in {file.absolute().parent}; check the path")
         if kind == ".parquet":
-            frame = _read_parquet(file)
-        elif kind in (".csv", ".tsv", ".txt"):
-            text = _read_text(file)
-            frame = _parse(text)
-        else:
+            return Table(_read_parquet(file), str(file))
+        if kind not in (".csv", ".tsv", ".txt"):
             raise DataError(f"can't read a {kind or 'file without a suffix'}; save it as .csv or .parquet")
-        return from_frame(frame, target, features=features, weights=weights)
+        text = _read_text(file)
+        return Table(_parse(text), str(file), text)
     except DataError as problem:
-        rows = getattr(problem, "rows", ())
-        where = f" ({counted('line', _lines(text, rows))} of the file)" if text and rows else ""
-        raise DataError(f"{file}: {problem}{where}") from None
+        raise DataError(f"{str(name).strip('<>')}: {problem}") from None
 
 
 def load_example(name: str) -> Dataset:
@@ -101,11 +139,16 @@ def _read_text(file: Path) -> str:
         content = file.read_bytes()
         if file.suffix.lower() == ".gz":
             content = gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as problem:
+        raise DataError(f"can't be read ({problem}); check its permissions, or write it again") from None
+    return _as_text(content)
+
+
+def _as_text(content: bytes) -> str:
+    try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = "\0"
-    except (OSError, EOFError, zlib.error) as problem:
-        raise DataError(f"can't be read ({problem}); check its permissions, or write it again") from None
     if "\0" in text:
         raise DataError("is not a text file in UTF-8; save it as CSV, encoding UTF-8")
     if not text.strip():

@@ -41,13 +41,13 @@ def _umask() -> int:
 
 def seal(kind: str, content: dict[str, Any], made_by: str) -> bytes:
     """The text of a file of ours. Floats that are not finite are written as text: JSON has none."""
-    plain = _plain(content)
+    content = plain(content)
     whole = {
         "format": kind,
         "version": VERSION,
         "made_by": made_by,
-        "sha256": _digest(plain),
-        "content": plain,
+        "sha256": _digest(content),
+        "content": content,
     }
     return (json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
@@ -94,7 +94,7 @@ def read_json(text: str, where: str) -> Any:
 
 def line(record: dict[str, Any]) -> bytes:
     """One line of a JSON lines file."""
-    return (json.dumps(_plain(record), ensure_ascii=False, allow_nan=False) + "\n").encode()
+    return (json.dumps(plain(record), ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 def _refuse(constant: str) -> None:
@@ -106,11 +106,12 @@ def _digest(content: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """As JSON can say it: no tuples, and floats that are not finite as text."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return repr(value)
     return value

@@ -1,0 +1,5 @@
+"""The command line: `prunesymnet --help`."""
+
+from prunesymnet.cli.app import main
+
+__all__ = ["main"]

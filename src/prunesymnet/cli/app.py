@@ -1,0 +1,313 @@
+"""The commands, and what they say when something is wrong.
+
+What takes long to import is imported in the command that needs it: `--help` is there at once.
+
+Exit codes: 0 done; 2 wrong usage; 3 a table, a model or a folder that can't be used; 4 nothing found that the limits
+allow; 130 stopped by Ctrl-C (with the best so far printed).
+"""
+
+import enum
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from prunesymnet.runs import Model
+
+USAGE, BAD_INPUT, NOTHING_FOUND, INTERRUPTED = 2, 3, 4, 130
+
+app = typer.Typer(
+    name="prunesymnet",
+    help="From a table of numbers to the short formula that made it, with error bars.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+class Selection(enum.StrEnum):
+    mdl = "mdl"
+    bic = "bic"
+    aic = "aic"
+    accuracy = "accuracy"
+    heldout = "heldout"
+
+
+class Preset(enum.StrEnum):
+    default = "default"
+    paper = "paper"
+    no_gradient = "no-gradient"
+    random_pruning = "random-pruning"
+
+
+class Target(enum.StrEnum):
+    text = "text"
+    latex = "latex"
+    python = "python"
+    c = "c"
+    excel = "excel"
+    onnx = "onnx"
+    sympy = "sympy"
+
+
+Saved = Annotated[Path, typer.Argument(help="A run's folder, or a saved model (JSON).", metavar="MODEL")]
+RunDir = Annotated[Path, typer.Argument(help="A run's folder.", metavar="RUN")]
+Data = Annotated[str, typer.Argument(help="A table: .csv, .tsv, .txt (also .gz), .parquet; - is standard input.")]
+Seconds = Annotated[float, typer.Option("--time-limit", "-t", help="Seconds to search at most.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Index = Annotated[int | None, typer.Option("--index", "-i", help="A row of the front (left out: the chosen one).")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="A file to write to (left out: standard output).")]
+
+
+@app.callback(invoke_without_command=True)
+def root(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
+    if version:
+        from prunesymnet.version import __version__
+
+        typer.echo(f"prunesymnet {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def fit(
+    data: Data,
+    target: Annotated[str, typer.Option("--target", "-y", help="The column to explain (several: a,b).")] = "",
+    features: Annotated[
+        str | None, typer.Option("--features", "-x", help="The columns to explain it by: a,b,c (left out: all others).")
+    ] = None,
+    weights: Annotated[str | None, typer.Option(help="A column of weights for the rows.")] = None,
+    time_limit: Seconds = 60.0,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A folder to keep the run in (see resume, report).")
+    ] = None,
+    save: Annotated[Path | None, typer.Option(help="A JSON file to save the model in.")] = None,
+    operators: Annotated[
+        str | None, typer.Option(help="What formulas are made of, e.g. '+,-,*,/,exp' (left out: the preset's).")
+    ] = None,
+    max_complexity: Annotated[int | None, typer.Option(help="The largest complexity of a formula.")] = None,
+    selection: Annotated[Selection, typer.Option(help="How to choose from the front.")] = Selection.mdl,
+    preset: Annotated[Preset, typer.Option(help="The method.")] = Preset.default,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; 0 is one for each core.", min=0)] = 0,
+    device: Annotated[str, typer.Option(help="cpu, or cuda for a GPU.")] = "cpu",
+    seed: Annotated[int, typer.Option(help="Another seed, another search.", min=0)] = 0,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the formula behind a column of a table.
+
+    Prints the formula, the front that it was chosen from, its constants with their intervals, and why the search ended.
+    Ctrl-C ends it with the best so far.
+    """
+    with clear_errors():
+        from dataclasses import replace
+
+        from prunesymnet.cli.tables import tables_of
+        from prunesymnet.operators import OPERATORS, select_operators
+        from prunesymnet.runs import run
+        from prunesymnet.search import PRESETS
+
+        columns, tables = tables_of(data, listed(target), None if features is None else listed(features), weights)
+        settings = PRESETS[preset.value]
+        if operators is not None:
+            names = [name for name in listed(operators) if name] + ["id"] * ("id" in OPERATORS)
+            settings = replace(settings, operators=tuple(select_operators(dict.fromkeys(names))))
+        settings = replace(
+            settings,
+            time_limit=time_limit,
+            max_complexity=max_complexity,
+            selection=selection.value,
+            workers=jobs,
+            seed=seed,
+            exhaustive=replace(settings.exhaustive, device=device),
+            training=replace(settings.training, device=device),
+        )
+        model = run(tables, settings, columns=columns, folder=out, progress=not quiet)
+        if save is not None:
+            model.save(save)
+        finish(model, as_json)
+
+
+@app.command()
+def show(model: Saved, as_json: Json = False) -> None:
+    """Print the front of a run or a model."""
+    with clear_errors():
+        from prunesymnet.cli.printing import as_text
+
+        found = load(model)
+        typer.echo(json_of(found) if as_json else as_text(found))
+
+
+@app.command()
+def predict(
+    model: Saved,
+    data: Data,
+    out: Out = None,
+    index: Index = None,
+    interval: Annotated[
+        float | None, typer.Option(help="Add the interval that holds this share of new measurements, e.g. 0.95.")
+    ] = None,
+) -> None:
+    """Add a formula's values to a table: the table comes back as CSV with one column more."""
+    with clear_errors():
+        from prunesymnet.cli.tables import predicted
+
+        found = load(model)
+        write(predicted(found, data, index, interval), out)
+
+
+@app.command()
+def export(
+    model: Saved,
+    to: Annotated[Target, typer.Option("--to", help="What the formula is to become.")],
+    out: Out = None,
+    index: Index = None,
+) -> None:
+    """Write a formula as LaTeX, Python, C, ONNX, a spreadsheet's formula ..."""
+    with clear_errors():
+        from prunesymnet.export import export as exported
+
+        found = load(model)
+        equations = [front.best if index is None else front[index] for front in found.fronts]
+        if to is Target.onnx and (len(equations) > 1 or (out is None and sys.stdout.isatty())):
+            raise typer.BadParameter("an ONNX model needs a file (--out), and is made of one target")
+        texts = [exported(e.expression, to.value, names=e.names, target=e.target) for e in equations]
+        content = texts[0] if len(texts) == 1 else "\n".join(str(text).rstrip("\n") for text in texts)
+        write(content, out)
+
+
+@app.command()
+def report(run: RunDir, out: Out = None) -> None:
+    """Write a run's report: one HTML file, and its pictures beside it."""
+    with clear_errors():
+        from prunesymnet.report import write_report
+        from prunesymnet.runs import read_run
+
+        for path in write_report(read_run(run), out or run / "report.html")[:1]:
+            typer.echo(path)
+
+
+@app.command()
+def resume(
+    run: RunDir,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", "-t", help="Seconds to go on for (left out: as long as at first).")
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Go on with a run, however it ended."""
+    with clear_errors():
+        from prunesymnet.runs import resume as resumed
+
+        finish(resumed(run, time_limit=time_limit, progress=not quiet), as_json)
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def bench(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Which benchmark: search, paper, speed, scanning, core ...")] = "search",
+) -> None:
+    """Run a benchmark of a checkout of the sources; further options are passed on to it."""
+    import subprocess
+
+    if not Path("benchmarks", f"{name}.py").is_file():
+        there = sorted(path.stem for path in Path("benchmarks").glob("[a-z]*.py"))
+        known = f"there are {', '.join(there)}" if there else "run this in a checkout of the sources"
+        fail(f"no benchmark is named {name!r} here; {known}", USAGE)
+    raise typer.Exit(subprocess.call([sys.executable, "-m", f"benchmarks.{name}", *context.args]))  # noqa: S603
+
+
+@app.command()
+def demo(time_limit: Seconds = 8.0) -> None:
+    """Find laws that people know in the tables they come from."""
+    with clear_errors():
+        from prunesymnet.cli.demo import find_laws
+
+        find_laws(time_limit)
+
+
+# What the commands share
+
+
+def listed(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",")]
+
+
+def load(path: Path) -> "Model":
+    from prunesymnet.runs import load_model, read_run
+
+    return read_run(path).latest() if path.is_dir() else load_model(path)
+
+
+def finish(model: "Model", as_json: bool) -> None:
+    """Print what was found; the exit code says if it was stopped by hand."""
+    from prunesymnet.cli.printing import as_text
+    from prunesymnet.runs import ended_by_hand
+
+    typer.echo(json_of(model) if as_json else as_text(model))
+    if any(map(ended_by_hand, model.fronts)):
+        raise typer.Exit(INTERRUPTED)
+
+
+def json_of(model: "Model") -> str:
+    import json
+
+    from prunesymnet.runs.files import plain
+
+    return json.dumps(plain(model.record()), ensure_ascii=False, indent=1)
+
+
+def write(content: Any, out: Path | None) -> None:
+    if isinstance(content, bytes):
+        if out is None:
+            sys.stdout.buffer.write(content)
+        else:
+            out.write_bytes(content)
+    elif out is None:
+        typer.echo(str(content), nl=not str(content).endswith("\n"))
+    else:
+        out.write_text(str(content).rstrip("\n") + "\n", encoding="utf-8")
+
+
+def fail(message: str, code: int) -> None:
+    typer.echo(f"error: {' '.join(message.split())}", err=True)
+    raise typer.Exit(code)
+
+
+@contextmanager
+def clear_errors() -> Iterator[None]:
+    """One line that says what is wrong and what to do; no traceback for what a user can mend."""
+    import warnings
+
+    def show(message: Any, *_: Any, **__: Any) -> None:
+        typer.echo(f"note: {message}", err=True)
+
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = show
+            yield
+    except BrokenPipeError:
+        raise  # the reader of our output has gone: typer ends quietly
+    except KeyboardInterrupt:
+        fail("stopped", INTERRUPTED)
+    except ImportError as problem:
+        if "pip install" not in str(problem):  # ours say what to install
+            raise
+        fail(str(problem), USAGE)
+    except (OSError, ValueError) as problem:
+        from prunesymnet.errors import NothingFoundError, PruneSymNetError
+
+        if isinstance(problem, NothingFoundError):
+            fail(str(problem), NOTHING_FOUND)
+        fail(str(problem), BAD_INPUT if isinstance(problem, PruneSymNetError | OSError) else USAGE)
+    except IndexError as problem:
+        fail(str(problem), USAGE)
+
+
+def main() -> None:
+    app()
