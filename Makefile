@@ -3,9 +3,10 @@ VENV := .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check format bench clean
+.PHONY: help setup demo test test-all check format docs docs-serve bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,15 +28,23 @@ test: setup ## the tests, on every core, with coverage
 test-all: setup ## the slow tests too
 	@$(PY) -m pytest -n auto -q --cov --cov-report=term
 
-check: setup ## formatting, lint and types
+check: setup ## formatting, lint, types, and that the documentation can be built
 	@$(PY) -m ruff format --check .
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
 	@$(PY) -m benchmarks.readme --check
+	@$(PY) -m mkdocs build --strict --quiet --site-dir .cache/site
 
 format: setup ## put the code into shape
 	@$(PY) -m ruff format .
 	@$(PY) -m ruff check --fix .
+
+docs: setup ## build the documentation into site/
+	@$(PY) -m mkdocs build --strict --quiet
+	@echo "site/index.html"
+
+docs-serve: setup ## show the documentation in a browser, and what you change in it at once
+	@$(PY) -m mkdocs serve --strict
 
 bench: setup ## measure what the README reports; writes benchmarks/results/
 	@$(PY) -m benchmarks.core
@@ -45,4 +54,4 @@ bench: setup ## measure what the README reports; writes benchmarks/results/
 	@$(PY) -m benchmarks.readme
 
 clean: ## remove what make made
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* .cache site
