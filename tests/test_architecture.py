@@ -27,9 +27,12 @@ INSIDE = {
     "search": ("constraints", "settings", "forms", "judge", "networks", "loop"),
     "cli": ("printing", "tables", "demo", "app"),
     "runs": ("files", "records", "model", "folder", "run"),
-    "report": ("drawing", "loss", "networks", "formula", "typeset", "plots", "words", "style", "section", "page"),
+    "report": (
+        "drawing", "loss", "networks", "graph", "formula", "svg", "typeset", "plots", "words", "style", "section",
+        "page",
+    ),
     "coefficients": ("least_squares", "fit", "uncertainty", "closed_forms", "snapping"),
-}
+}  # fmt: skip
 
 
 def imported_modules(path: Path) -> list[str]:

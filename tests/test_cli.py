@@ -178,7 +178,7 @@ def test_report(folder):
     ("arguments", "input_text", "code", "message"),
     [
         (["fit", "nothing.csv", "-y", "v"], None, BAD_INPUT, "error: nothing.csv: no such file"),
-        (["fit", "law.csv", "-y", "speed"], None, BAD_INPUT, "no column is named 'speed'; The columns are x, y, z, v"),
+        (["fit", "law.csv", "-y", "speed"], None, BAD_INPUT, "no column is named 'speed'; the columns are x, y, z, v"),
         (["fit", "law.csv"], None, BAD_INPUT, "law.csv: name the column to explain: --target, one of x, y, z, v"),
         (["fit", "law.csv", "-y", "v", "-t", "-1"], None, USAGE, "time_limit must be a number of seconds > 0"),
         (["fit", "law.csv", "-y", "v", "--out", "run"], None, BAD_INPUT, "run has a run already"),

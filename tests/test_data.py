@@ -340,7 +340,7 @@ def test_columns_that_are_not_there():
         from_frame(FRAME, "Y", features=["a"])
     with refused("no column is named 'perod'; did you mean 'period'?"):
         from_frame(FRAME.rename(columns={"y": "period"}), "perod")
-    with refused("no column is named 'c'", "The columns are a, b, y"):
+    with refused("no column is named 'c'", "the columns are a, b, y"):
         from_frame(FRAME, "y", features=["a", "c"])
     with refused("no column is named 'w'"):
         from_frame(FRAME, "y", weights="w")

@@ -12,6 +12,7 @@ from PIL import Image
 
 from prunesymnet.coefficients import fit
 from prunesymnet.data import make_dataset
+from prunesymnet.equations import Equation, Front
 from prunesymnet.expression import canonical, parse, to_text
 from prunesymnet.network import Network
 from prunesymnet.operators import make_operator
@@ -67,7 +68,8 @@ def result(**changes):
     product = next(node for node in range(network.sizes[-1]) if (row := network.operator_of(node)) and row.name == "*")
     first, second = network.groups_of[product]
     choice = {len(network.groups) - 1: product, first: 0, second: 1}
-    fitted = fit(parse("1.5*x*y"), make_dataset(X, X[:, 0] * X[:, 1], names=["x", "y"], target="f"))
+    data = make_dataset(X, X[:, 0] * X[:, 1], names=["x", "y"], target="f")
+    fitted = fit(parse("1.5*x*y"), data)
     made = SearchResult(
         best=replace(fitted, expression=parse("x*y")),
         status=SearchStatus.EXACT,
@@ -78,6 +80,7 @@ def result(**changes):
         losses=(float("inf"), float("nan"), *np.geomspace(1e3, 1e-2, 38)),
         prunings=(20, 40),
         improvements=((0, "x + y", float("inf")), (20, "x*sin(y)", 0.3), (40, "x*y", 1e-30)),
+        front=Front((Equation.of(fitted, data),), 0),
     )
     return replace(made, **changes)
 

@@ -15,9 +15,10 @@ What it does itself is to check what comes in and to hand out what came out; the
 it in `runs`.
 """
 
+import html
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -27,20 +28,20 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.metrics import r2_score
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from prunesymnet.coefficients import FitSettings, fit
-from prunesymnet.data import Dataset, check_finite, make_dataset, repair_names
+from prunesymnet.data import Dataset, check_finite, checks, repair_names
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, DomainWarning, InterruptedWarning
 from prunesymnet.expression import Expression, parse
-from prunesymnet.operators import Operator
+from prunesymnet.operators import OPERATORS, Operator, select_operators
 from prunesymnet.runs import Model, ended_by_hand, load_model, resume, run
 from prunesymnet.search import PRESETS, Constraints, SearchSettings, Start
 
 Array = NDArray[np.float64]
-STARTS = 64  # points from which the constants of a user's form are fitted
+STARTS = 256  # points from which the constants of a user's form are fitted
 
 
 class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -55,9 +56,10 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         The largest complexity of a formula: one for each variable, constant and operator, two for functions.
     constraints : Constraints or dict, default=None
         Further rules: `max_uses`, `max_argument`, `forbid_nested`, `max_constants`, `requires`, `allow`.
-    selection : str or callable, default="mdl"
+    selection : str or callable, default=None
         Which formula of the front is chosen: that of least description length ("mdl"), "bic", "aic", "accuracy" (least
-        error), "heldout" (least error on held-out rows), or a function from the table `equations_` to a row.
+        error), "heldout" (least error on held-out rows), or a function from the table `equations_` to a row. None: what
+        the preset has, "mdl".
     time_limit : float, default=None
         Seconds for the whole fit. None: what the preset has, 60. A search that finds an exact formula, or nothing but
         noise left, ends earlier.
@@ -87,7 +89,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     constants_ : DataFrame, or a list of them
         Its constants: value, standard error, 95% interval.
     fronts_ : tuple of Front
-    n_features_in_, feature_names_in_, n_outputs_
+        One for each target.
+    n_features_in_, feature_names_in_, n_outputs_ : int, array, int
+        The number of columns, their names where X has some, and the number of targets.
     """
 
     def __init__(
@@ -96,7 +100,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         operators: Sequence[str | Operator] | None = None,
         max_complexity: int | None = None,
         constraints: Constraints | Mapping[str, Any] | None = None,
-        selection: Any = "mdl",
+        selection: Any = None,
         time_limit: float | None = None,
         preset: str | SearchSettings = "default",
         n_jobs: int | None = -1,
@@ -143,6 +147,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             callbacks=tuple(self.callbacks),
             progress=bool(self.progress),
         )
+        if any(map(ended_by_hand, model.fronts)):
+            message = "the fit was stopped by hand: the formulas are the best so far"
+            warnings.warn(message, InterruptedWarning, stacklevel=2)
         return self._set(model)
 
     def fit_form(
@@ -160,53 +167,66 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         ['a', 'b', 'c']
         """
         settings = settings_of(self)
-        own = [operator for operator in settings.operators if isinstance(operator, Operator)]
-        tree = form if isinstance(form, Expression) else parse(form, operators=own)
-        if names is None and not _has_names(X) and np.ndim(X) == 2 and np.shape(X)[1] == 1 and "x" in tree.variables:
+        tree = form if isinstance(form, Expression) else parse(form, operators=_own(settings))
+        if names is not None and (isinstance(names, str) or _has_names(X)):
+            raise ValueError(f"names must be a list of names for an X that has none, got {names!r}")
+        if names is None and not _has_names(X) and np.shape(X)[1:] == (1,) and "x" in tree.variables:
             names = ["x"]
-        columns, tables = self._tables(X, y, sample_weight, names=names)
+        columns, tables = self._tables(X, y, sample_weight, names=names, merge=False)
         parameters = [name for name in tree.variables if name not in tables[0].names]
+        if parameters == list(tree.variables) != [str(tree)]:
+            known = ", ".join(tables[0].names)
+            raise ValueError(f"the form {tree} has none of the columns ({known}): all its names would be constants")
         starts = FitSettings(starts=STARTS, seed=settings.seed)
         fronts = []
         for table in tables:
             found = fit(tree, table, parameters=parameters, settings=starts)
-            equation = Equation.of(found, table, form=tree)
-            fronts.append(Front((equation,), 0, found.status.value, found.seconds, 1))
+            fronts.append(Front((Equation.of(found, table),), 0, found.status.value, found.seconds, 1))
         return self._set(Model(tuple(fronts), tables[0].names, columns, settings))
 
     def _tables(
-        self, X: Any, y: Any, sample_weight: Any, names: Sequence[str] | None = None
-    ) -> tuple[tuple[str, ...], list[Dataset]]:
+        self, X: Any, y: Any, sample_weight: Any, names: Sequence[str] | None = None, *, merge: bool = True
+    ) -> tuple[tuple[str, ...] | None, list[Dataset]]:
         """The columns as the user calls them, and a checked table for each target."""
-        labels = _target_labels(y)
-        try:
-            checked_X, checked_y = validate_data(
-                self, X, y, dtype=np.float64, ensure_all_finite=False, multi_output=True, y_numeric=True,
-                ensure_min_samples=2,
-            )  # fmt: skip
-        except ValueError as problem:
-            raise _better(X, problem) from None
+        features = self._features(X, reset=True)
+        targets, labels = _targets(y, len(features))
+        check_consistent_length(X, targets)
         weights = None
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, checked_X, dtype=np.float64, ensure_non_negative=True)
-        columns = tuple(getattr(self, "feature_names_in_", ()))
-        if names is not None:
-            columns = tuple(names)
-        columns = columns or tuple(f"x{i + 1}" for i in range(checked_X.shape[1]))
-        ours = repair_names(columns)
-        if len(ours) != checked_X.shape[1]:
-            raise DataError(f"X has {checked_X.shape[1]} columns and names has {len(ours)}; give one name per column")
-        targets = checked_y[:, None] if checked_y.ndim == 1 else checked_y
-        if not labels:
-            labels = ["y"] if targets.shape[1] == 1 else [f"y{k + 1}" for k in range(targets.shape[1])]
+            weights = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
+        if len(features) < 2:
+            raise DataError("X has one row (n_samples = 1); a formula needs at least 2")
+        columns = tuple(map(str, self.feature_names_in_)) if hasattr(self, "feature_names_in_") else None
+        wanted = columns or names or [f"x{i + 1}" for i in range(features.shape[1])]
+        ours = repair_names(wanted, taken=[operator.name for operator in _own(settings_of(self))])
+        if len(ours) != features.shape[1] or len({*wanted}) != len(ours):
+            raise DataError(f"names must be {features.shape[1]} different names, one per column of X, got {names!r}")
         called = repair_names(labels, taken=ours)
-        self._flat = checked_y.ndim == 1
-        rows, weights = merged(np.column_stack([checked_X, targets]), weights)
-        features, targets = rows[:, : len(ours)], rows[:, len(ours) :]
+        self._flat = np.ndim(targets) == 1
+        rows, count = np.column_stack([features, targets]), None
+        if merge:
+            rows, weights, count = merged(rows, weights)
         return columns, [
-            make_dataset(features, target, names=ours, target=name, weights=weights)
-            for target, name in zip(targets.T, called, strict=True)
+            Dataset(rows[:, : len(ours)], target, ours, name, weights, count)
+            for target, name in zip(rows[:, len(ours) :].T, called, strict=True)
         ]
+
+    def _features(self, X: Any, *, reset: bool) -> Array:
+        """X as finite numbers; what is wrong with a frame is said by column and row."""
+        if not _has_names(X):
+            if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
+                raise DataError("X has masked cells; fill them (.filled()) or drop their rows")
+            table: Array = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset)
+            known = getattr(self, "model_", None)
+            check_finite(table, known.labels if known and not reset else [f"x{i + 1}" for i in range(table.shape[1])])
+            return table
+        validate_data(self, X, skip_check_array=True, reset=reset)
+        frame = _as_pandas(X, "X")
+        checks.check_unique(frame.columns)
+        cells = [checks.as_floats(frame.iloc[:, i], f"column {name!r}") for i, name in enumerate(frame.columns)]
+        if not cells or not len(frame):
+            raise DataError(f"X has shape {frame.shape}: 0 feature(s) or 0 sample(s), while at least 1 is needed")
+        return np.column_stack(cells)
 
     def _set(self, model: Model) -> "PruneSymRegressor":
         self.model_ = model
@@ -215,10 +235,6 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         self.equations_ = self._each([front.table() for front in model.fronts])
         self.best_ = self._each([front.best for front in model.fronts])
         self.constants_ = self._each([_constants(front.best) for front in model.fronts])
-        if any(map(ended_by_hand, model.fronts)):
-            warnings.warn(
-                "the fit was stopped by hand: the formulas are the best so far", InterruptedWarning, stacklevel=3
-            )
         return self
 
     def _each(self, values: list[Any]) -> Any:
@@ -236,18 +252,14 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         check_is_fitted(self)
         if index is None:
             return [front.best for front in self.fronts_]
-        rows: list[Any] = [index] * self.n_outputs_ if isinstance(index, Integral) else list(index)  # type: ignore[arg-type]
-        if len(rows) != self.n_outputs_:
+        rows: list[Any] = list(index) if isinstance(index, list | tuple | np.ndarray) else [index] * self.n_outputs_
+        if len(rows) != self.n_outputs_ or not all(_is_whole(row) for row in rows):
             raise ValueError(f"index must be a row, or one row for each of {self.n_outputs_} targets, got {index!r}")
         return [front[int(row)] for front, row in zip(self.fronts_, rows, strict=True)]
 
     def _columns(self, X: Any) -> dict[str, Array]:
         check_is_fitted(self)
-        try:
-            table = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
-        except ValueError as problem:
-            raise _better(X, problem) from None
-        check_finite(table, self.model_.columns)
+        table = self._features(X, reset=False)
         return dict(zip(self.model_.names, np.asfortranarray(table).T, strict=True))
 
     def predict(self, X: Any, index: int | Sequence[int] | None = None) -> Array:
@@ -354,9 +366,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
 
     @classmethod
     def _of(cls, model: Model) -> "PruneSymRegressor":
-        estimator = cls(preset=model.settings, selection=model.settings.selection)
+        estimator = cls(preset=model.settings)
         estimator.n_features_in_ = len(model.names)
-        if model.columns != tuple(f"x{i + 1}" for i in range(len(model.names))):
+        if model.columns is not None:
             estimator.feature_names_in_ = np.array(model.columns, dtype=object)
         estimator._flat = len(model.fronts) == 1
         return estimator._set(model)
@@ -371,7 +383,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "fronts_"):
-            return f"<pre>{BaseEstimator.__repr__(self)}</pre>"
+            return f"<pre>{html.escape(BaseEstimator.__repr__(self))}</pre>"
         return "".join(front._repr_html_() for front in self.fronts_)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
@@ -387,14 +399,16 @@ def settings_of(estimator: PruneSymRegressor) -> SearchSettings:
         preset = PRESETS[preset]
     if not isinstance(preset, SearchSettings):
         raise TypeError(f"preset must be a name or SearchSettings, got {type(preset).__name__}")
-    said: dict[str, Any] = {"selection": estimator.selection}
-    if estimator.operators is not None:
-        if isinstance(estimator.operators, str):
-            raise TypeError(f"operators must be a list of names or operators, got the text {estimator.operators!r}")
-        said["operators"] = tuple(estimator.operators)
-    for name in ("max_complexity", "time_limit"):
+    _check_others(estimator)
+    said: dict[str, Any] = {}
+    for name in ("max_complexity", "time_limit", "selection"):
         if getattr(estimator, name) is not None:
             said[name] = getattr(estimator, name)
+    if estimator.operators is not None:
+        if isinstance(estimator.operators, str) or not isinstance(estimator.operators, Iterable):
+            raise TypeError(f"operators must be a list of names or operators, got {estimator.operators!r}")
+        rows = select_operators(estimator.operators).values()
+        said["operators"] = tuple(row.name if OPERATORS.get(row.name) is row else row for row in rows)
     if estimator.constraints is not None:
         rules = estimator.constraints
         try:
@@ -410,34 +424,66 @@ def settings_of(estimator: PruneSymRegressor) -> SearchSettings:
     return replace(preset, **said)
 
 
+def _check_others(estimator: PruneSymRegressor) -> None:
+    for name in ("progress", "warm_start"):
+        if not isinstance(getattr(estimator, name), bool | np.bool_):
+            raise TypeError(f"{name} must be True or False, got {getattr(estimator, name)!r}")
+    calls = estimator.callbacks
+    if not isinstance(calls, list | tuple) or not all(map(callable, calls)):
+        raise TypeError(f"callbacks must be a list of functions, got {calls!r}")
+    if estimator.run_dir is not None and not isinstance(estimator.run_dir, str | os.PathLike):
+        raise TypeError(f"run_dir must be a path, got {estimator.run_dir!r}")
+    if estimator.device is not None and not isinstance(estimator.device, str):
+        raise TypeError(f"device must be cpu or cuda, got {estimator.device!r}")
+    if estimator.device is not None and estimator.device.startswith("cuda"):
+        import torch
+
+        if not torch.cuda.is_available():
+            raise ValueError(f"device is {estimator.device!r}, and this machine has no GPU that torch can use")
+
+
+def _own(settings: SearchSettings) -> list[Operator]:
+    """The operators that the user made."""
+    return [operator for operator in settings.operators if isinstance(operator, Operator)]
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
 def _workers(n_jobs: Any) -> int:
     if n_jobs is None:
         return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+    if not _is_whole(n_jobs) or n_jobs == 0:
         raise ValueError(f"n_jobs must be a number of threads, or -1 for one per core, got {n_jobs!r}")
     return max(int(n_jobs), 0) if int(n_jobs) >= -1 else max((os.cpu_count() or 1) + 1 + int(n_jobs), 1)
 
 
 def _seed(random_state: Any) -> int:
-    if isinstance(random_state, Integral) and not isinstance(random_state, bool) and int(random_state) >= 0:
+    if _is_whole(random_state) and int(random_state) >= 0:
         return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError:
+        raise ValueError(
+            f"random_state must be a whole number >= 0, a RandomState or None, got {random_state!r}"
+        ) from None
 
 
-def merged(rows: Array, weights: Array | None) -> tuple[Array, Array | None]:
+def merged(rows: Array, weights: Array | None) -> tuple[Array, Array | None, int]:
     """Without rows of no weight, and with one row where several are the same, of their weight together: a row of
-    weight 2 is two rows."""
+    weight 2 is two rows. And how many rows there were."""
     if weights is not None:
         if not weights.any():
             raise DataError("sample_weight is 0 for every row; give at least one row a positive weight")
         rows, weights = rows[weights > 0], weights[weights > 0]
     frame = pd.DataFrame(rows)
-    if not frame.duplicated().any():
-        return rows, None if weights is None or (weights == weights[0]).all() else weights
-    groups = frame.groupby(list(frame.columns), sort=False, dropna=False).ngroup().to_numpy()
-    first = np.unique(groups, return_index=True)[1]
-    total = np.bincount(groups, weights=weights).astype(np.float64)
-    return rows[first], None if (total == total[0]).all() else total
+    if frame.duplicated().any() and frame.drop_duplicates().shape[0] > 1:
+        groups = frame.groupby(list(frame.columns), sort=False).ngroup().to_numpy()
+        first = np.unique(groups, return_index=True)[1]
+        weights = np.bincount(groups, weights=weights).astype(np.float64)
+        rows = rows[first]
+    return rows, None if weights is None or (weights == weights[0]).all() else weights, len(frame)
 
 
 def _constants(equation: Equation) -> pd.DataFrame:
@@ -450,18 +496,36 @@ def _has_names(X: Any) -> bool:
     return hasattr(X, "columns")
 
 
-def _target_labels(y: Any) -> list[str]:
-    """What a frame or a series calls its columns."""
-    labels: list[Any] = list(y.columns) if hasattr(y, "columns") else [getattr(y, "name", None)]
-    return labels if all(isinstance(label, str) and label for label in labels) else []
+def _as_pandas(values: Any, what: str) -> pd.DataFrame:
+    """A frame of any kind as pandas has it."""
+    if isinstance(values, pd.DataFrame):
+        return values
+    if not hasattr(values, "to_pandas"):
+        raise DataError(f"{what} is a {type(values).__name__}; make it a frame with rows first (.collect())")
+    frame: pd.DataFrame = values.to_pandas()
+    return frame
 
 
-def _better(X: Any, problem: ValueError) -> ValueError:
-    """Our own error, which names the column and the row, where there is one."""
-    if _has_names(X):
-        frame = X if isinstance(X, pd.DataFrame) else X.to_pandas()
-        try:
-            make_dataset(frame, np.arange(len(frame)), names=repair_names(frame.columns), target="the target")
-        except DataError as ours:
-            return ours
-    return problem
+def _targets(y: Any, rows: int) -> tuple[Array, list[str]]:
+    """y as finite numbers, [rows] or [rows, targets], and what to call its columns."""
+    if y is None:
+        raise ValueError("PruneSymRegressor requires y to be passed, but the target y is None")
+    if np.ma.isMaskedArray(y) and np.ma.is_masked(y):
+        raise DataError("y has masked values; fill them (.filled()) or drop their rows")
+    if hasattr(y, "to_frame") and not _has_names(y):  # a series
+        frame = _as_pandas(y.to_frame(), "y")
+        one = True
+    elif _has_names(y):
+        frame, one = _as_pandas(y, "y"), False
+    else:
+        array = check_array(
+            y, ensure_2d=False, dtype=None, ensure_all_finite=False, input_name="y", ensure_min_samples=0
+        )
+        frame, one = pd.DataFrame(array), array.ndim == 1
+    labels: list[Any] = list(frame.columns)
+    if not all(isinstance(label, str) and label for label in labels):
+        labels = ["y"] if len(labels) == 1 else [f"y{k + 1}" for k in range(len(labels))]
+    cells = [checks.as_floats(frame.iloc[:, k], f"target {label!r}") for k, label in enumerate(labels)]
+    if not cells:
+        raise DataError("y has no columns; pass at least one target")
+    return cells[0] if one else np.column_stack(cells), labels

@@ -138,7 +138,7 @@ def show(model: Saved, as_json: Json = False) -> None:
     with clear_errors():
         from prunesymnet.cli.printing import as_text
 
-        found = load(model)
+        found = model_at(model)
         typer.echo(json_of(found) if as_json else as_text(found))
 
 
@@ -156,7 +156,7 @@ def predict(
     with clear_errors():
         from prunesymnet.cli.tables import predicted
 
-        found = load(model)
+        found = model_at(model)
         write(predicted(found, data, index, interval), out)
 
 
@@ -171,7 +171,7 @@ def export(
     with clear_errors():
         from prunesymnet.export import export as exported
 
-        found = load(model)
+        found = model_at(model)
         equations = [front.best if index is None else front[index] for front in found.fronts]
         if to is Target.onnx and (len(equations) > 1 or (out is None and sys.stdout.isatty())):
             raise typer.BadParameter("an ONNX model needs a file (--out), and is made of one target")
@@ -238,7 +238,7 @@ def listed(names: str) -> list[str]:
     return [name.strip() for name in names.split(",")]
 
 
-def load(path: Path) -> "Model":
+def model_at(path: Path) -> "Model":
     from prunesymnet.runs import load_model, read_run
 
     return read_run(path).latest() if path.is_dir() else load_model(path)

@@ -13,6 +13,7 @@ def as_text(model: Model) -> str:
 def _details(front: Front) -> str:
     lines = [str(front), ""]
     lines += [f"  {constant}" for constant in front.best.constants]
-    tried = f"{front.fits:,} formulas fitted in {front.seconds:.1f} s" if front.fits else ""
+    some = f"{front.fits:,} formula{'s' * (front.fits != 1)}"
+    tried = f"{some} fitted in {front.seconds:.1f} s" if front.fits else ""
     lines.append(f"  {': '.join(part for part in (tried, front.status) if part)}")
     return "\n".join(lines)

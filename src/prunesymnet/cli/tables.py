@@ -37,7 +37,7 @@ def tables_of(
 def predicted(model: Model, data: str, index: int | None, interval: float | None) -> str:
     """The table as CSV, with a column for each target's prediction, and for its interval if one is asked for."""
     table = table_of(data)
-    columns = dict(zip(model.names, table.numbers(model.columns).T, strict=True))
+    columns = dict(zip(model.names, table.numbers(model.labels).T, strict=True))
     added: dict[str, object] = {}
     for front in model.fronts:
         equation = front.best if index is None else front[index]

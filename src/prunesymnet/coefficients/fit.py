@@ -15,7 +15,7 @@ paper uses. Constants should be merged first (`canonical`): redundant ones can't
 import math
 import time
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +63,7 @@ class Fit:
     iterations: int
     seconds: float
     parameters: dict[str, float] = field(default_factory=dict)
+    form: Expression | None = None  # with the names of its parameters, and numbers for its other constants
 
     def __str__(self) -> str:
         return f"{self.expression}  (R² = {self.r2:.6g}, {self.status.value})"
@@ -85,8 +86,12 @@ def fit(
     columns, y = data.columns, data.y
     root = None if data.weights is None else np.sqrt(data.weights)
     if len(program.constants):
-        starts = draw_starts(program.constants, settings.starts, settings.seed)
+        starts = draw_starts(program.constants, settings.starts, settings.seed, columns.values())
         solution = METHODS[settings.method](program, columns, y, root, starts, settings)
+        if solution.status is FitStatus.NOT_FINITE:
+            # A constant that is 1 but for its last digit may put the edge of a domain, sqrt(x - 1), on the wrong side.
+            short = np.array([[float(f"{value:.12g}") for value in starts[0]]])
+            solution = METHODS[settings.method](program, columns, y, root, short, settings)
     else:
         solution = Solution(program.constants, _cost(program, columns, y, root), FitStatus.CONVERGED, 0)
         if not math.isfinite(solution.cost):
@@ -94,15 +99,16 @@ def fit(
     total = len(y) if data.weights is None else float(data.weights.sum())
     weights = np.ones(len(y)) if data.weights is None else data.weights
     spread = float(weights @ (y - weights @ y / total) ** 2)
-    fitted, named = _put_in(expression, program, solution.constants)
+    form, named = _put_in(expression, program, solution.constants)
     return Fit(
-        expression=fitted,
+        expression=form.substitute(named) if named else form,
         mse=solution.cost / total,
         r2=1 - solution.cost / spread if spread > 0 else (1.0 if solution.cost == 0 else -math.inf),
         status=solution.status,
         iterations=solution.iterations,
         seconds=time.perf_counter() - began,
         parameters=named,
+        form=form if named else None,
     )
 
 
@@ -123,23 +129,29 @@ def compile_fit(expression: Expression, data: Dataset, parameters: Collection[st
     return program
 
 
-def draw_starts(constants: Array, starts: int, seed: int) -> Array:
-    """[starts, constants]: the constants as they stand, then half variations of them and half fresh draws
-    of any sign and a size from 0.01 to 30."""
+def draw_starts(constants: Array, starts: int, seed: int, columns: Iterable[Array] = ()) -> Array:
+    """[starts, constants]: the constants as they stand, then a third variations of them, a third fresh draws of any
+    sign and a size from 0.01 to 30, and a third draws that suit a column: a value of it, or a rate over its range."""
     rng = np.random.default_rng(seed)
     shape = (starts - 1, len(constants))
-    near = np.where(constants == 0, 1.0, constants) * np.exp(rng.normal(0, 1, shape))
-    fresh = 10.0 ** rng.uniform(-2, 1.5, shape)
-    drawn = np.where(np.arange(starts - 1)[:, None] % 2 == 0, near, fresh)
-    return np.concatenate([constants[None], drawn * rng.choice([1.0, -1.0], shape, p=[0.7, 0.3])])
+    sign = rng.choice([1.0, -1.0], shape, p=[0.7, 0.3])
+    near = np.where(constants == 0, 1.0, constants) * np.exp(rng.normal(0, 1, shape)) * sign
+    size = 10.0 ** rng.uniform(-2, 1.5, shape)
+    ranges = np.array([(column.min(), np.ptp(column)) for column in columns if np.ptp(column) > 0])
+    suited = size * sign
+    if len(ranges) and starts > 1:
+        low, width = np.moveaxis(ranges[rng.integers(len(ranges), size=shape)], -1, 0)
+        inside = low + width * rng.uniform(size=shape)
+        suited = np.where(rng.uniform(size=shape) < 0.5, inside, size * sign / width)
+    kind = np.arange(starts - 1)[:, None] % 3
+    return np.concatenate([constants[None], np.select([kind == 0, kind == 1], [near, suited], size * sign)])
 
 
 def _put_in(expression: Expression, program: Program, constants: Array) -> tuple[Expression, dict[str, float]]:
-    """The formula with numbers in place of its free constants, and those that have a name by name."""
+    """The formula with numbers in place of its free constants, but for those that have a name; these by name."""
     named = {label: float(v) for label, v in zip(program.labels, constants, strict=True) if label is not None}
     numbers = [float(v) for label, v in zip(program.labels, constants, strict=True) if label is None]
-    fitted = expression.with_constants(numbers) if numbers else expression
-    return fitted.substitute(named) if named else fitted, named
+    return expression.with_constants(numbers) if numbers else expression, named
 
 
 def _cost(program: Program, columns: Any, y: Array, root: Array | None) -> float:

@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 LEAST_GAIN, LEAST_MOVE, SOMETHING = 1e-12, 1e-7, 1e-3
 FIRST_DAMPING, DAMPING_DOWN, DAMPING_UP, LEAST_DAMPING, MOST_DAMPING = 1e-3, 0.03, 5.0, 1e-14, 1e10
 EPSILON = float(np.finfo(np.float64).eps)
+SAME = 1e-6  # relative: costs that differ by less are the same
 POOR = 1e-3  # of the variation left unexplained
 CLEARLY = 1e-8  # a column of which this part (squared) is left beside the others is certainly independent
 RANK_TOLERANCE = 1e-10  # of the singular values of the jacobian with its columns scaled to one length
@@ -85,6 +86,10 @@ def levenberg_marquardt(
                 problem.linear = 0
                 result = min(result, run(problem, starts, max_iterations, deadline), key=lambda r: r[1])
             theta, cost, status, iterations = result
+        if status is not FitStatus.NOT_FINITE:
+            cost = problem.cost(theta)
+            status = status if math.isfinite(cost) else FitStatus.NOT_FINITE
+        if order is not None:
             theta[order] = theta.copy()
     return Solution(theta, cost, status, iterations)
 
@@ -102,6 +107,14 @@ class _Problem:
         if self.root is not None:
             values, jacobian = values * self.root, jacobian * self.root
         return self.y - values, jacobian
+
+    def cost(self, theta: Array) -> float:
+        """The sum of squares as the formula gives it. Elimination computes it as a difference, which can be 0 where a
+        huge term has swallowed the target."""
+        values = self.bound.values(theta)
+        rest = self.y - (values if self.root is None else values * self.root)
+        cost = float(rest @ rest)
+        return cost if math.isfinite(cost) else math.inf
 
     def floor(self) -> float:
         """A cost below which the residual is all but the rounding of the evaluation itself."""
@@ -264,12 +277,21 @@ def _many(problem: _Problem, starts: Array, max_iterations: int, deadline: float
     """From many starts as one batch. Each has its own damping; those that are done leave the batch."""
     linear, count = problem.linear, starts.shape[1]
     best: _Result = (starts[0], float("inf"), FitStatus.NOT_FINITE, 0)
+    smallest, floor = [math.inf], problem.floor()
 
     def record(theta: Array, cost: Array, status: FitStatus, iteration: int) -> None:
         nonlocal best
-        if len(cost) and cost.min() < best[1]:
-            k = int(np.argmin(cost))
-            best = (theta[k].copy(), float(cost[k]), status, iteration)
+        for k in np.argsort(cost).tolist():
+            if cost[k] > (1 + SAME) * best[1] + floor:
+                return
+            true = problem.cost(theta[k])
+            # Of starts that end equally well, the one with the smallest constants: sin(7*x) looks like sin(3051*x) on
+            # a regular grid.
+            size = float(np.abs(theta[k, linear:]).sum())
+            same = abs(true - best[1]) <= SAME * best[1] + floor
+            if (same and size < smallest[0]) or (not same and true < best[1]):
+                best = (theta[k].copy(), true, status, iteration)
+                smallest[0] = size
 
     theta = starts.copy()
     state = _evaluate_many(problem, theta)
@@ -279,7 +301,6 @@ def _many(problem: _Problem, starts: Array, max_iterations: int, deadline: float
     damping, scale = np.full(len(theta), FIRST_DAMPING), np.zeros((len(theta), count - linear))
     diagonal = np.arange(linear, count)
     done = ~np.isfinite(cost)
-    floor = problem.floor()
     for iteration in range(max_iterations + 1):
         done |= cost <= floor
         if done.any():

@@ -16,6 +16,7 @@ has an infinite standard error.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +68,7 @@ def estimate_constants(
         raise ValueError(f"confidence must be between 0 and 1, got {confidence!r}")
     program, constants = _at(expression, data, parameters or {})
     errors = np.sqrt(np.diagonal(covariance(expression, data, parameters=parameters)))
-    return estimates(program.labels, constants, errors, data.rows - len(constants), confidence)
+    return estimates(program.labels, constants, errors, data.measurements - len(constants), confidence)
 
 
 def estimates(
@@ -75,16 +76,17 @@ def estimates(
 ) -> tuple[Estimate, ...]:
     """Each constant with its interval, from its standard error and the residuals' degrees of freedom."""
     reach = students_t(freedom, confidence)
+    free = (name for name in map("c{}".format, count(1)) if name not in labels)
     return tuple(
         Estimate(
-            name=label or f"c{i + 1}",
+            name=label or next(free),
             value=float(value),
             standard_error=float(error),
             low=float(value - reach * error) if error else float(value),
             high=float(value + reach * error) if error else float(value),
             confidence=confidence,
         )
-        for i, (label, value, error) in enumerate(zip(labels, constants, errors, strict=True))
+        for label, value, error in zip(labels, constants, errors, strict=True)
     )
 
 
@@ -110,7 +112,7 @@ def covariance(
     root = np.ones(data.rows) if data.weights is None else np.sqrt(data.weights)
     residual = (data.y - values) * root
     jacobian = np.where(np.isfinite(jacobian), jacobian, 0.0) * root
-    freedom = data.rows - len(constants)
+    freedom = data.measurements - len(constants)
     if not len(constants) or not np.isfinite(residual).all():
         return np.full((len(constants), len(constants)), np.inf)
     with np.errstate(over="ignore"):

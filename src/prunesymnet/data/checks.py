@@ -19,6 +19,7 @@ from prunesymnet.operators import OPERATORS
 Floats = NDArray[np.float64]
 
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+LARGEST = 1e150
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 # Columns that are no numbers, by their dtype's class or by the letter that numpy and pandas have for it.
 _REMEDIES = {
@@ -179,6 +180,13 @@ def check_finite(table: Floats, names: Iterable[Any]) -> None:
     if not np.isfinite(table).all():
         for name, column in zip(names, table.T, strict=True):
             as_floats(pd.Series(column), f"column {name!r}")
+
+
+def check_size(y: Floats, target: str) -> None:
+    """Squares of the target must be numbers too."""
+    largest = float(np.abs(y).max())
+    if largest > LARGEST or 0 < largest < 1 / LARGEST:
+        raise DataError(f"target {target!r} reaches {largest:.0e}, and its square is out of range; use another unit")
 
 
 def as_weights(column: "pd.Series[Any]") -> Floats:

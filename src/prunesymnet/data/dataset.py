@@ -20,7 +20,8 @@ class Dataset:
     """A checked table: features ``X`` [rows, features], target ``y`` [rows], and who they are.
 
     The arrays are read-only float64 copies; X lies column by column in memory, as it is read. ``weights``
-    are one per row, at least 0 and not all 0; None means all alike.
+    are one per row, at least 0 and not all 0; None means all alike. ``count`` is how many measurements the rows stand
+    for, where equal ones were put together (None: one each).
 
     >>> Dataset([[1, 2], [3, 5]], [0, 1], ("a", "b")).columns["b"]
     array([2., 5.])
@@ -31,6 +32,7 @@ class Dataset:
     names: tuple[str, ...]
     target: str = "y"
     weights: Floats | None = None
+    count: int | None = None
 
     def __post_init__(self) -> None:
         table = checks.as_frame(self.X, "X")
@@ -46,6 +48,7 @@ class Dataset:
         y = checks.as_floats(target, f"target {self.target!r}")
         w = None if weights is None else checks.as_weights(weights)
         checks.warn_of_oddities(X, y, names, self.target)
+        checks.check_size(y, self.target)
         self.__setstate__({"X": X, "y": y, "names": names, "weights": w})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -58,6 +61,10 @@ class Dataset:
     @property
     def rows(self) -> int:
         return len(self.y)
+
+    @property
+    def measurements(self) -> int:
+        return self.rows if self.count is None else self.count
 
     @property
     def features(self) -> int:
@@ -95,7 +102,7 @@ class Dataset:
             raise DataError("the rows taken all have weight 0; take others (another seed), or drop those rows")
         part = object.__new__(Dataset)
         X = np.asfortranarray(self.X[chosen])
-        part.__setstate__(vars(self) | {"X": X, "y": self.y[chosen], "weights": weights})
+        part.__setstate__(vars(self) | {"X": X, "y": self.y[chosen], "weights": weights, "count": None})
         return part
 
     def split(self, holdout: float = 0.25, seed: int = 0) -> tuple["Dataset", "Dataset"]:
@@ -179,8 +186,8 @@ def check_known(names: Iterable[Any], columns: Sequence[Any]) -> None:
     for name in names:
         if name not in columns:
             close = difflib.get_close_matches(str(name), map(str, columns), n=1, cutoff=0.5)
-            hint = f"did you mean {close[0]!r}? " if close else ""
-            raise DataError(f"no column is named {name!r}; {hint}The columns are {listed(columns)}")
+            hint = f"did you mean {close[0]!r}? The" if close else "the"
+            raise DataError(f"no column is named {name!r}; {hint} columns are {listed(columns)}")
 
 
 def _labels(values: Any) -> list[Any] | None:

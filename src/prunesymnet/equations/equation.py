@@ -42,7 +42,8 @@ Columns = Mapping[str, Any]
 class Equation:
     """`form` is the formula as it was fitted, with `parameters` for those of its constants that have a name; `names`
     are the table's columns. `loss` is the mean squared error on all rows; `heldout_r2` is that of the same form
-    fitted without the held-out rows, on these. `covariance` is that of the constants, `variance` the residual's."""
+    fitted without the held-out rows, on these. `rows` is the number of measurements, `covariance` that of the
+    constants, `variance` the residual's."""
 
     form: Expression
     names: tuple[str, ...]
@@ -62,16 +63,15 @@ class Equation:
         found: Fit,
         data: Dataset,
         *,
-        form: Expression | None = None,
         heldout_r2: float = math.nan,
         length: float | None = None,
     ) -> "Equation":
-        """A fit on the data it was made with; `form` is what its named parameters stand in."""
-        form = found.expression if form is None else form
-        parameters = found.parameters if form is not found.expression else {}
+        """A fit, on the data that it was made with."""
+        form = found.expression if found.form is None else found.form
+        parameters = found.parameters if found.form is not None else {}
         spread = covariance(form, data, parameters=parameters)
-        freedom = data.rows - len(spread)
-        total = data.rows if data.weights is None else float(data.weights.sum())
+        rows = data.measurements
+        freedom = rows - len(spread)
         return cls(
             form=form,
             names=data.names,
@@ -80,8 +80,8 @@ class Equation:
             r2=found.r2,
             heldout_r2=heldout_r2,
             description_length=describe(found, data) if length is None else length,
-            rows=data.rows,
-            variance=found.mse * total / freedom if freedom > 0 else math.inf,
+            rows=rows,
+            variance=found.mse * rows / freedom if freedom > 0 else math.inf,
             covariance=spread,
             parameters=dict(parameters),
         )
@@ -154,10 +154,10 @@ class Equation:
     # What it can become; the libraries are imported when they are asked for.
 
     def sympy(self) -> Any:
-        """A sympy expression."""
+        """A sympy expression of plain symbols: `sympy.diff(equation.sympy(), "x")`."""
         from prunesymnet.export.sympy import to_sympy
 
-        return to_sympy(self.expression)
+        return to_sympy(self.expression, real=False)
 
     def latex(self, digits: int | None = 6) -> str:
         """LaTeX, with the target on the left-hand side."""

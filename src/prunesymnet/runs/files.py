@@ -112,6 +112,8 @@ def plain(value: Any) -> Any:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
+    if hasattr(value, "item"):  # numpy's numbers
+        value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return repr(value)
     return value

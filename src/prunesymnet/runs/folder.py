@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from prunesymnet.coefficients import fit
-from prunesymnet.data import Dataset, make_dataset
+from prunesymnet.data import Dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, FileFormatError
 from prunesymnet.expression import Expression, to_text
@@ -44,7 +44,7 @@ class Run:
 
     path: Path
     tables: tuple[Dataset, ...]
-    columns: tuple[str, ...]
+    columns: tuple[str, ...] | None
     settings: SearchSettings
     starts: tuple[Start, ...]
     model: Model | None
@@ -74,7 +74,7 @@ class RunFolder:
         self.told: tuple[int, float] = (-1, -1.0)
         self.fronts: dict[int, list[str]] = {}
 
-    def create(self, tables: Sequence[Dataset], columns: Sequence[str], settings: SearchSettings) -> None:
+    def create(self, tables: Sequence[Dataset], columns: Sequence[str] | None, settings: SearchSettings) -> None:
         """Begin a run here. A folder that has one already is left as it is."""
         if (self.path / "run.json").exists():
             raise FileExistsError(
@@ -91,7 +91,8 @@ class RunFolder:
         write_whole(self.path / "data.parquet", frame.to_parquet(index=False))
         content = {
             "names": first.names,
-            "columns": list(columns),
+            "columns": columns,
+            "measurements": first.measurements,
             "targets": [table.target for table in tables],
             "settings": records.of_settings(settings),
         }
@@ -151,11 +152,12 @@ def read_run(
         take = records.Reader(content, "the run")
         names = tuple(records.identifier(name) for name in take("names", list))
         targets = tuple(records.identifier(name) for name in take("targets", list))
-        columns = tuple(str(column) for column in take("columns", list))
+        columns = records.labels(take("columns"), len(names))
+        measurements = records.whole(take("measurements"), "measurements")
         settings = records.to_settings(take("settings"), operators, functions)
     except FileFormatError as problem:
         raise FileFormatError(f"{path / 'run.json'}: {problem}") from None
-    tables = _tables(path / "data.parquet", names, targets)
+    tables = _tables(path / "data.parquet", names, targets, measurements)
     model = None
     if (path / "model.json").exists():
         model = load_model(path / "model.json", operators=operators, functions=functions)
@@ -168,12 +170,12 @@ def read_run(
     return Run(path, tables, columns, settings, starts, model)
 
 
-def _tables(file: Path, names: tuple[str, ...], targets: tuple[str, ...]) -> tuple[Dataset, ...]:
+def _tables(file: Path, names: tuple[str, ...], targets: tuple[str, ...], count: int) -> tuple[Dataset, ...]:
     try:
         frame = pd.read_parquet(file, engine="pyarrow")
-        weights = frame.get(WEIGHTS)
+        weights = frame[WEIGHTS].to_numpy(np.float64) if WEIGHTS in frame.columns else None
         X = np.asfortranarray(frame[list(names)].to_numpy(np.float64))
-        return tuple(make_dataset(X, frame[t], names=names, target=t, weights=weights) for t in targets)
+        return tuple(Dataset(X, frame[t].to_numpy(), names, t, weights, count) for t in targets)
     except (OSError, ValueError, KeyError, NotImplementedError, DataError) as problem:
         reason = str(problem).partition("\n")[0]
         raise FileFormatError(f"{file}: is not the table of this run ({reason})") from None

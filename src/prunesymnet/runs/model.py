@@ -31,13 +31,18 @@ KIND = "prunesymnet model"
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """`names` are the columns as formulas have them, `columns` as the user's table has them."""
+    """`names` are the columns as formulas have them, `columns` as the user's table has them (None: it has no names)."""
 
     fronts: tuple[Front, ...]
     names: tuple[str, ...]
-    columns: tuple[str, ...]
+    columns: tuple[str, ...] | None
     settings: SearchSettings
     version: str = __version__
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What to call the columns before their owner."""
+        return self.names if self.columns is None else self.columns
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a JSON file, whole or not at all."""
@@ -68,9 +73,7 @@ def load_model(
     try:
         take = records.Reader(content, "the model")
         names = tuple(records.identifier(name) for name in take("names", list))
-        columns = tuple(take("columns", list))
-        if len(columns) != len(names) or not all(isinstance(column, str) for column in columns):
-            raise FileFormatError("its columns are not named")
+        columns = records.labels(take("columns"), len(names))
         if len(set(names)) != len(names):
             raise FileFormatError("two columns have the same name")
         fronts = tuple(records.to_front(front, names, operators) for front in take("fronts", list))

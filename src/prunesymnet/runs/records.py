@@ -184,6 +184,15 @@ def whole(value: Any, what: str) -> int:
     return value
 
 
+def labels(columns: Any, count: int) -> tuple[str, ...] | None:
+    """What the user's table calls its columns; None where it has no names."""
+    if columns is None:
+        return None
+    if not isinstance(columns, list) or len(columns) != count or not all(isinstance(c, str) for c in columns):
+        raise FileFormatError("its columns are not named one by one")
+    return tuple(columns)
+
+
 def identifier(name: Any) -> str:
     """The name of a column, as formulas have it."""
     if not isinstance(name, str) or not name.isidentifier() or len(name) > 1000:

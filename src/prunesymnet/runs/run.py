@@ -37,11 +37,12 @@ def run(
 ) -> Model:
     """Search each table (the same rows with another target) in turn; they share the time limit.
 
-    `folder` is where to keep the run; `starts` is where earlier searches had come.
+    `columns` is what the user calls the columns, if they have names; `folder` is where to keep the run; `starts` is
+    where earlier searches had come.
     """
-    columns = tables[0].names if columns is None else columns
+    columns = None if columns is None else tuple(map(str, columns))
     kept = None if folder is None else RunFolder(folder)
-    if kept is not None and not starts:
+    if kept is not None:
         kept.create(tables, columns, settings)
     return _searched(tables, settings, columns, kept, starts or [Start()] * len(tables), callbacks, progress)
 
@@ -68,7 +69,7 @@ def resume(
 def _searched(
     tables: Sequence[Dataset],
     settings: SearchSettings,
-    columns: Sequence[str],
+    columns: tuple[str, ...] | None,
     folder: RunFolder | None,
     starts: Sequence[Start],
     callbacks: Sequence[Callback],
@@ -82,10 +83,11 @@ def _searched(
         with Progress(ours.time_limit, target=table.target, show=progress) as shown:
             tell = _Teller(output, table.target, folder, callbacks, shown)
             found = search(table, ours, watch=tell, start=start)
+        front = replace(found.front, status=ENDED_BY_HAND[0].value) if ended else found.front
         ended = ended or found.status in ENDED_BY_HAND
-        log.info("%s after %.1f s: %s", found.front.best, found.seconds, found.status.value)
-        fronts.append(found.front)
-    model = Model(tuple(fronts), tables[0].names, tuple(map(str, columns)), settings)
+        log.info("%s after %.1f s: %s", front.best, front.seconds, front.status)
+        fronts.append(front)
+    model = Model(tuple(fronts), tables[0].names, columns, settings)
     if folder is not None:
         folder.finish(model)
     return model

@@ -7,7 +7,7 @@
 "'sin' stands inside 'exp'"
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from prunesymnet.expression import Apply, Expression, postorder
@@ -42,6 +42,8 @@ class Constraints:
                 raise TypeError(f"forbid_nested[{key!r}] must be a list of operators' names, got {inner!r}")
         if self.max_constants is not None:
             check_whole(self, max_constants=0)
+        if self.allow is not None and not callable(self.allow):
+            raise TypeError(f"allow must be a function of a formula, got {self.allow!r}")
         if isinstance(self.requires, str):
             raise TypeError(f"requires must be a list of columns; write requires=[{self.requires!r}]")
 
@@ -85,6 +87,54 @@ class Constraints:
             if any(_name(part) == inner for operand in node.operands for part in postorder(operand)):
                 return f"{inner!r} stands inside {name!r}"
         return None
+
+
+# What follows from other operators: an operator is in the vocabulary if all of one of these are.
+_FOLLOWS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "square": (("*",), ("pow",)),
+    "cube": (("*",), ("square",), ("pow",)),
+    "inv": (("/",),),
+    "/": (("inv",),),
+    "sqrt": (("pow",), ("exp", "log")),
+    "pow": (("exp", "log"),),
+    "abs": (("log",),),  # the network's logarithm is that of |u|
+    "tanh": (("exp", "/"),),
+}
+_ALWAYS = {"+", "-", "*", "neg", "id", "pi"}  # a weight on an edge, a sum of terms: what every formula may have
+
+
+class Vocabulary:
+    """Whether a formula says nothing that the chosen operators can't say.
+
+    Arithmetic with numbers is always allowed, as are sums and products: they are what coefficients are made of. So
+    are powers that products or roots give.
+
+    >>> from prunesymnet.expression import parse
+    >>> few = Vocabulary(["+", "*", "/"])
+    >>> [few.has(parse(text)) for text in ("x**2/2 + sqrt(2)*x", "x**3", "sqrt(x)", "x**1.5", "1/x**2", "sin(x)")]
+    [True, True, False, False, True, False]
+    """
+
+    def __init__(self, operators: Iterable[str]) -> None:
+        given = set(operators)
+        follows = {name for name, ways in _FOLLOWS.items() if any(given >= set(way) for way in ways)}
+        self.known = given | follows | _ALWAYS
+
+    def has(self, expression: Expression) -> bool:
+        return all(self._has(node) for node in postorder(expression) if isinstance(node, Apply))
+
+    def _has(self, node: Apply) -> bool:
+        name = node.operator.name
+        if name in self.known or not node.variables:
+            return True
+        if name == "/":
+            return not node.operands[1].variables
+        exponent = getattr(node.operands[-1], "value", None)
+        if name != "pow" or not isinstance(exponent, int | float):
+            return False
+        if not float(exponent).is_integer():
+            return "sqrt" in self.known and float(2 * exponent).is_integer()
+        return bool({"square", "cube", "pow"} & self.known) and (exponent > 0 or "/" in self.known)
 
 
 _EXAMPLES = {

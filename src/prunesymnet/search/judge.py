@@ -19,6 +19,8 @@ from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, NothingFoundError
 from prunesymnet.expression import Expression, canonical, canonical_and_skeleton, evaluate
 from prunesymnet.network import Choice
+from prunesymnet.operators import select_operators
+from prunesymnet.search.constraints import Vocabulary
 from prunesymnet.search.forms import freed, linear, reductions, simplest_forms, without_needless_abs
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.selection import choose, front
@@ -53,6 +55,7 @@ class Judge:
 
     def __init__(self, data: Dataset, settings: SearchSettings) -> None:
         self.data, self.settings = data, settings
+        self.vocabulary = Vocabulary(select_operators(settings.operators))
         self.some = _some(data, settings)
         self.train, self.held = split(self.some, settings)
         # Where no rows are held out, a formula must leave half of them to be seen by.
@@ -64,16 +67,20 @@ class Judge:
         self.no_error = max(settings.exact**2 * float(np.var(self.held.y)), rounding)
         self.simplest: dict[tuple[int, int], Candidate] = {}  # (complexity, free constants) -> the best such candidate
         self.given: tuple[Expression, ...] = ()  # formulas that the search was started with
-        forms = [form for form in simplest_forms(data, settings.constraints.requires) if self.allowed(form)]
+        forms = [form for form in simplest_forms(data, settings.constraints.requires) if self.may_be(form)]
         self.best = self.candidate_of(forms[0] if forms else linear(data), "linear")
         self.improvements = [(0, str(self.best.fit.expression), self.best.heldout_mse)]
 
     def allowed(self, expression: Expression) -> bool:
         """Whether the user would have it."""
         most = self.settings.max_complexity
-        if most is not None and expression.complexity > most:
+        if (most is not None and expression.complexity > most) or not self.vocabulary.has(expression):
             return False
         return self.settings.constraints.violated_by(expression) is None
+
+    def may_be(self, expression: Expression) -> bool:
+        """Whether it is allowed, and the rows are enough for its constants."""
+        return self.allowed(expression) and len(expression.constants) <= max(self.most_constants, 1)
 
     def begin_with(self, expressions: tuple[Expression, ...]) -> None:
         """Formulas from an earlier search of the same table: they are candidates, and as they stand on the front."""
@@ -161,7 +168,7 @@ class Judge:
         with np.errstate(over="ignore"):
             squares = (values - self.held.y) ** 2
         error = float(np.average(squares, weights=self.held.weights)) if finite.all() else math.inf
-        if len(fitted.expression.constants) > self.most_constants:
+        if not math.isfinite(fitted.mse) or len(fitted.expression.constants) > self.most_constants:
             error = math.inf  # that many constants go through any points
         candidate = Candidate(fitted, error, stage, epoch, choice, weights)
         size = fitted.expression.complexity, len(fitted.expression.constants)
@@ -216,12 +223,12 @@ class Judge:
                 kept.append(candidate)
         return kept
 
-    def verdict(self) -> tuple[Fit, Front]:
+    def verdict(self, *, in_a_hurry: bool = False) -> tuple[Fit, Front]:
         """The formula to believe, fitted on all rows and rounded, and the front that it was chosen from.
 
         Description length decides, or what the settings say, unless its choice is worse than the linear model by
         more than chance explains (two standard errors for each of its constants), or by more than R² can be seen to
-        change.
+        change. In a hurry (someone waits), the last fit on a large table is left out.
         """
         fits = self.front()
         base = _linear_model(self.some)
@@ -231,7 +238,8 @@ class Judge:
             least = min((found.expression.complexity for found in fits), default=0)
             forms = [candidate.fit.expression for candidate in self.so_far()]
             simpler = [form for form in forms if form.complexity < least][-SIMPLER:]
-            others += [fit(form, self.some, settings=FIRST_LOOK) for form in simpler]
+            fitted = [fit(form, self.some, settings=FIRST_LOOK) for form in simpler]
+            others += [replace(found, expression=canonical(found.expression)) for found in fitted]
         equations = self.equations([*rounded, *fits, *others, base], self.some)
         if not equations:
             raise NothingFoundError(
@@ -242,26 +250,31 @@ class Judge:
             equations = {self.with_heldout(equation): found for equation, found in equations.items()}
         chosen = self.believed(equations, base, self.some, by if isinstance(by, str) else "mdl")
         kept = front(list(equations), keep=chosen)
+        if chosen.loss <= self.no_error:  # what is longer than an exact formula only fits the rounding
+            kept = [equation for equation in kept if equation.complexity <= chosen.complexity]
         shown = Front(tuple(map(self.with_heldout, kept)), kept.index(chosen))
         if not isinstance(by, str):
             shown = replace(shown, chosen=_row(by(shown.table()), len(shown)))
         best = equations[kept[shown.chosen]]
         if self.some is not self.data:
-            best, shown = self.on_all_rows(best, shown)
+            best, shown = self.on_all_rows(best, shown, in_a_hurry)
         return best, shown
 
     def equations(self, fits: list[Fit], data: Dataset) -> dict[Equation, Fit]:
         """Those that may be chosen, with what is known about them."""
-        fine = [found for found in fits if math.isfinite(found.mse) and self.allowed(found.expression)]
-        return {Equation.of(found, data): found for found in fine}
+        fine = [found for found in fits if math.isfinite(found.mse) and self.may_be(found.expression)]
+        noise = self.settings.snapping.noise
+        return {Equation.of(found, data, length=describe(found, data, noise=noise)): found for found in fine}
 
     def believed(self, equations: dict[Equation, Fit], base: Fit, data: Dataset, by: str) -> Equation:
-        """The best by a criterion. If that is worse than the linear model, the data speak for nothing longer either,
-        and the linear model it is."""
+        """The best by a criterion. If the shortest description is worse than the linear model, the data speak for
+        nothing longer either, and the linear model it is."""
         chosen = choose(equations, by)
         constants = len(base.expression.constants)
         chance = base.mse * 4 * constants / max(data.rows - constants, 1)
         most = base.mse + min(chance, NO_WORSE * float(np.var(data.y)))
+        if by != "mdl":
+            return chosen
         linear_too = [equation for equation, found in equations.items() if found is base]
         return linear_too[0] if linear_too and chosen.loss > most else chosen
 
@@ -272,11 +285,14 @@ class Judge:
         fitted = fit(equation.expression, self.train, settings=SECOND_LOOK)
         return replace(equation, heldout_r2=measured(fitted.expression, self.held).r2)
 
-    def on_all_rows(self, best: Fit, shown: Front) -> tuple[Fit, Front]:
+    def on_all_rows(self, best: Fit, shown: Front, in_a_hurry: bool) -> tuple[Fit, Front]:
         """The last fit, of the best on all rows; the others as they are, with their errors on all rows."""
-        fitted = fit(best.expression, self.data)
-        fits = [snap(fitted.expression, self.data, settings=self.settings.snapping), fitted]
         base = _linear_model(self.data)
+        if in_a_hurry:
+            fits = [measured(best.expression, self.data)]
+        else:
+            fitted = fit(best.expression, self.data)
+            fits = [snap(fitted.expression, self.data, settings=self.settings.snapping), fitted]
         ours = self.equations(fits if self.settings.selection != "mdl" else [*fits, base], self.data)
         chosen = self.believed(ours, base, self.data, "mdl")
         length = describe(measured(chosen.expression, self.some), self.some)  # on the rows of the others

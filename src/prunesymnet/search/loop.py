@@ -8,6 +8,7 @@
 x**2/2 - x | found a formula that is exact on held-out rows
 """
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from prunesymnet.coefficients import Fit
+from prunesymnet.coefficients.closed_forms import bits
 from prunesymnet.data import Dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.expression import Expression
@@ -30,7 +32,7 @@ from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
 MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation: if no more can be hidden after a round, the search may end
 ROWS_TO_CHECK = 2000
 LEARN_BEFORE = 2  # the round before which networks are trained, so that their nodes join the bank
-AT_ONCE = 2  # proposals of a stage that are fitted before the next
+AT_ONCE = 2  # proposals of a stage that are fitted before the next: of least error, and of shortest description
 SIMPLE = 10  # complexity: an exact formula that is longer is given some more stages to find a shorter one
 MORE_STAGES = 6
 
@@ -109,6 +111,10 @@ def search(
         return _Search(data, settings, watch, start or Start()).run()
 
 
+def _error(proposal: Proposal) -> float:
+    return proposal.unexplained
+
+
 class _OutOfTime(Exception):
     pass
 
@@ -143,7 +149,7 @@ class _Search:
         try:
             if judge.exact() or self.settings.pruner != "exhaustive":
                 judge.best = judge.shrink(judge.best)
-            best, front = judge.verdict()
+            best, front = judge.verdict(in_a_hurry=status is SearchStatus.INTERRUPTED)
         except KeyboardInterrupt:  # even now, what has been found is returned
             status = SearchStatus.INTERRUPTED
             front = Front((Equation.of(best, judge.train),), 0)
@@ -217,9 +223,10 @@ class _Search:
         others; the rest, which need their inner constants fitted, when all stages are through."""
         later: list[Proposal] = []
         for stage, proposals in stages:
-            rest = sorted((p for p in proposals if not p.exact), key=lambda proposal: proposal.unexplained)
-            self.try_all([*(p for p in proposals if p.exact), *rest[:AT_ONCE]], rounds)
-            later += rest[AT_ONCE:]
+            rest = [proposal for proposal in proposals if not proposal.exact]
+            first = {id(p): p for by in (_error, self.length) for p in sorted(rest, key=by)[:AT_ONCE]}
+            self.try_all([*(p for p in proposals if p.exact), *first.values()], rounds)
+            later += [proposal for proposal in rest if id(proposal) not in first]
             self.tell(stage)
             self.check_time()
             if self.done():
@@ -231,6 +238,10 @@ class _Search:
             if self.done():
                 return True
         return False
+
+    def length(self, proposal: Proposal) -> float:
+        """About the bits that its description takes, so that on noisy data what is simple has its turn, too."""
+        return 0.5 * self.judge.train.rows * math.log2(proposal.unexplained + 1e-30) + bits(proposal.expression)
 
     def done(self) -> bool:
         """Whether there is an exact formula, and it is simple (a polynomial is), or has been there for some stages."""

@@ -67,7 +67,7 @@ class SearchSettings:
             check_whole(self, max_complexity=1)
         if not isinstance(self.constraints, Constraints):
             raise TypeError(f"constraints must be Constraints, got {type(self.constraints).__name__}")
-        if not callable(self.selection) and self.selection not in CRITERIA:
+        if not callable(self.selection) and not (isinstance(self.selection, str) and self.selection in CRITERIA):
             raise ValueError(f"selection must be a function or one of {', '.join(CRITERIA)}, got {self.selection!r}")
         check_number(self, "time_limit", "a number of seconds > 0", lambda v: v > 0)
         check_number(self, "exact", "a relative error >= 0", lambda v: v >= 0)

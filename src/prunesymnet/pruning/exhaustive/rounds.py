@@ -116,6 +116,8 @@ class Rounds:
         settings, scene = self.settings, self.scene
         bank = self.with_reciprocals(self.grow(FIRST_BANK * GROWTH**number))
         large = self.grow(LARGE_BANK * LARGE_GROWTH**number)
+        if not len(bank):  # no column that varies within the range of floats
+            return
         small = bank.first(2 * FIRST_BANK * 3**number)
         few = bank.first(2 * FIRST_BANK * min(2**number, 2))
         count = FACTORS * MORE_FACTORS**number
