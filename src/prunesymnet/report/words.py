@@ -1,0 +1,112 @@
+"""Numbers and names as a page has them: nothing gets there that was not escaped.
+
+>>> number(-1.2346e-7), number(423.937), number(float("nan"))
+('−1.235 × 10<sup>−7</sup>', '423.9', '—')
+>>> share(0.99999999), share(0.98764)
+('1 − 1 × 10<sup>−8</sup>', '0.9876')
+"""
+
+import html
+import math
+from collections.abc import Sequence
+from datetime import datetime
+
+from prunesymnet.coefficients import Estimate
+
+NONE = "—"
+
+
+def safe(text: object) -> str:
+    """Whatever it is, as text that a page can't take for anything else."""
+    return html.escape(str(text))
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number for reading."""
+    if math.isnan(value):
+        return NONE
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:.{digits}g}"
+    if "e" in text:
+        digit, exponent = text.split("e")
+        return _power(digit, int(exponent))
+    return text.replace("-", "−")
+
+
+def count(value: int, what: str) -> str:
+    """
+    >>> count(1, "row"), count(1234, "row")
+    ('1 row', '1,234 rows')
+    """
+    return f"{value:,} {what}{'' if value == 1 else 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def share(r2: float) -> str:
+    """R² with the digits that count: 0.99999999 is not 1."""
+    if r2 == 1:
+        return "1"
+    if not 0.9995 < r2 < 1:
+        return f"{round(r2, 4) + 0.0:.4f}".replace("-", "−") if abs(r2) < 100 else number(r2)
+    return f"1 − {number(1 - r2, 1)}"
+
+
+def percent(value: float) -> str:
+    """
+    >>> percent(1.0), percent(0.061), percent(0.00011234), percent(1e-9)
+    ('100%', '6.1%', '0.011%', '1 × 10<sup>−7</sup>%')
+    """
+    return f"{100 * value:.0f}%" if value >= 0.1 else f"{number(100 * value, 2)}%"
+
+
+def seconds(value: float) -> str:
+    """
+    >>> seconds(0.1234), seconds(75), seconds(7300)
+    ('0.12 s', '1 min 15 s', '2 h 1 min')
+    """
+    if value < 60:
+        return f"{value:.2g} s" if value < 10 else f"{value:.0f} s"
+    minutes, rest = divmod(round(value), 60)
+    hours, left = divmod(minutes, 60)
+    return f"{hours} h {left} min" if hours else f"{minutes} min {rest} s"
+
+
+def date(moment: float) -> str:
+    """A day and a time of day, where this is read, from seconds since 1970."""
+    there = datetime.fromtimestamp(moment).astimezone()
+    return f"{there.day} {there:%B %Y, %H:%M}"
+
+
+def rounded(estimate: Estimate) -> tuple[str, str, str, str]:
+    """Value, standard error, and the ends of the interval, with two digits of the standard error.
+
+    >>> rounded(Estimate("c1", 423.937, 42.123, 336.8, 511.1, 0.95))
+    ('424', '42', '337', '511')
+    >>> rounded(Estimate("c1", 1.23456e-7, 1.5e-9, 1.2e-7, 1.26e-7, 0.95))[0]
+    '1.235 × 10<sup>−7</sup>'
+    """
+    numbers = (estimate.value, estimate.standard_error, estimate.low, estimate.high)
+    error, size = estimate.standard_error, abs(estimate.value)
+    if error <= 1e-12 * size or not all(map(math.isfinite, numbers)):  # of an exact formula; not determined
+        digits = 12 if error > 0 and math.isfinite(error) else 6
+        value, low, high = (number(x, digits) for x in (estimate.value, estimate.low, estimate.high))
+        return value, number(error, 2), low, high
+    last = math.floor(math.log10(error)) - 1  # the power of ten of the last digit
+    first = math.floor(math.log10(max(size, error)))
+    exponent = first if first < -3 or first > 5 or last > 0 else 0
+    places = min(max(exponent - last, 0), 15)
+    texts = [f"{x / 10.0**exponent:.{places}f}" for x in numbers]
+    value, spread, low, high = (_power(t, exponent) if exponent else t.replace("-", "−") for t in texts)
+    return value, spread, low, high
+
+
+def _power(digits: str, exponent: int) -> str:
+    return f"{digits} × 10<sup>{exponent}</sup>".replace("-", "−")
