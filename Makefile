@@ -50,6 +50,7 @@ bench: setup ## measure what the README reports; writes benchmarks/results/
 	@$(PY) -m benchmarks.core
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m benchmarks.speed
 	@$(PY) -m benchmarks.scanning
+	@$(PY) -m benchmarks.startup
 	@$(PY) -m benchmarks.search --conditions default
 	@$(PY) -m benchmarks.readme
 

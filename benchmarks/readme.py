@@ -4,7 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-from benchmarks import core, paper, record, scanning, search, speed
+from benchmarks import core, paper, record, scanning, search, speed, startup
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -32,6 +32,7 @@ TABLES = {
     "scanning": lambda: scanning.summary(record.read("scanning")),
     "scanning-cuda": lambda: scanning.summary(record.read("scanning-cuda")),
     "stability": stability,
+    "startup": lambda: startup.summary(record.read("startup")),
 }
 
 

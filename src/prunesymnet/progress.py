@@ -7,6 +7,7 @@ It shows itself on a terminal only, and leaves nothing behind. `TensorBoard` is 
 """
 
 import math
+import multiprocessing
 import time
 from types import TracebackType
 from typing import Any
@@ -34,7 +35,7 @@ class Progress:
         self.began = time.monotonic()
         self.update: Update | None = None
         self.live: Live | None = None
-        if show and self.console.is_terminal:
+        if show and self.console.is_terminal and multiprocessing.parent_process() is None:
             self.live = Live(get_renderable=self.picture, console=self.console, transient=True, refresh_per_second=5)
 
     def __enter__(self) -> "Progress":

@@ -50,6 +50,7 @@ class Model:
 
     def record(self) -> records.Record:
         return {
+            "version": self.version,
             "names": self.names,
             "columns": self.columns,
             "settings": records.of_settings(self.settings),
@@ -79,6 +80,7 @@ def load_model(
         fronts = tuple(records.to_front(front, names, operators) for front in take("fronts", list))
         if not fronts:
             raise FileFormatError("it has no front")
-        return Model(fronts, names, columns, records.to_settings(take("settings"), operators, functions))
+        settings = records.to_settings(take("settings"), operators, functions)
+        return Model(fronts, names, columns, settings, take("version", str)[:40])
     except FileFormatError as problem:
         raise FileFormatError(f"{path}: {problem}") from None
