@@ -147,9 +147,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             callbacks=tuple(self.callbacks),
             progress=bool(self.progress),
         )
-        if any(map(ended_by_hand, model.fronts)):
-            message = "the fit was stopped by hand: the formulas are the best so far"
-            warnings.warn(message, InterruptedWarning, stacklevel=2)
+        _warn_if_stopped(model)
         return self._set(model)
 
     def fit_form(
@@ -180,6 +178,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         starts = FitSettings(starts=STARTS, seed=settings.seed)
         fronts = []
         for table in tables:
+            table.check_sizes()
             found = fit(tree, table, parameters=parameters, settings=starts)
             fronts.append(Front((Equation.of(found, table),), 0, found.status.value, found.seconds, 1))
         return self._set(Model(tuple(fronts), tables[0].names, columns, settings))
@@ -204,6 +203,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         called = repair_names(labels, taken=ours)
         self._flat = np.ndim(targets) == 1
         rows, count = np.column_stack([features, targets]), None
+        rows, weights = weighty(rows, weights)
         if merge:
             rows, weights, count = merged(rows, weights)
         return columns, [
@@ -353,16 +353,16 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         **functions: Any,
     ) -> Any:
         """Go on with the run of a folder, however it ended."""
-        return cls._of(
-            resume(
-                run_dir,
-                time_limit=time_limit,
-                operators=operators,
-                functions=functions,
-                callbacks=callbacks,
-                progress=progress,
-            )
+        model = resume(
+            run_dir,
+            time_limit=time_limit,
+            operators=operators,
+            functions=functions,
+            callbacks=callbacks,
+            progress=progress,
         )
+        _warn_if_stopped(model)
+        return cls._of(model)
 
     @classmethod
     def _of(cls, model: Model) -> "PruneSymRegressor":
@@ -442,6 +442,12 @@ def _check_others(estimator: PruneSymRegressor) -> None:
             raise ValueError(f"device is {estimator.device!r}, and this machine has no GPU that torch can use")
 
 
+def _warn_if_stopped(model: Model) -> None:
+    if any(map(ended_by_hand, model.fronts)):
+        message = "the fit was stopped by hand: the formulas are the best so far"
+        warnings.warn(message, InterruptedWarning, stacklevel=3)
+
+
 def _own(settings: SearchSettings) -> list[Operator]:
     """The operators that the user made."""
     return [operator for operator in settings.operators if isinstance(operator, Operator)]
@@ -470,13 +476,19 @@ def _seed(random_state: Any) -> int:
         ) from None
 
 
+def weighty(rows: Array, weights: Array | None) -> tuple[Array, Array | None]:
+    """Without the rows of no weight."""
+    if weights is None:
+        return rows, None
+    kept = weights > 0
+    if kept.sum() < 2:
+        raise DataError(f"sample_weight leaves {kept.sum()} of {len(rows)} rows; give at least 2 a positive weight")
+    return rows[kept], weights[kept]
+
+
 def merged(rows: Array, weights: Array | None) -> tuple[Array, Array | None, int]:
-    """Without rows of no weight, and with one row where several are the same, of their weight together: a row of
-    weight 2 is two rows. And how many rows there were."""
-    if weights is not None:
-        if not weights.any():
-            raise DataError("sample_weight is 0 for every row; give at least one row a positive weight")
-        rows, weights = rows[weights > 0], weights[weights > 0]
+    """With one row where several are the same, of their weight together: a row of weight 2 is two rows. And how many
+    rows there were."""
     frame = pd.DataFrame(rows)
     if frame.duplicated().any() and frame.drop_duplicates().shape[0] > 1:
         groups = frame.groupby(list(frame.columns), sort=False).ngroup().to_numpy()
@@ -493,7 +505,7 @@ def _constants(equation: Equation) -> pd.DataFrame:
 
 
 def _has_names(X: Any) -> bool:
-    return hasattr(X, "columns")
+    return hasattr(type(X), "columns") or isinstance(X, pd.DataFrame)  # asking a lazy frame itself makes it work
 
 
 def _as_pandas(values: Any, what: str) -> pd.DataFrame:

@@ -182,11 +182,11 @@ def check_finite(table: Floats, names: Iterable[Any]) -> None:
             as_floats(pd.Series(column), f"column {name!r}")
 
 
-def check_size(y: Floats, target: str) -> None:
-    """Squares of the target must be numbers too."""
-    largest = float(np.abs(y).max())
+def check_size(values: Floats, label: str) -> None:
+    """Squares of the values must be numbers too."""
+    largest = float(np.abs(values).max())
     if largest > LARGEST or 0 < largest < 1 / LARGEST:
-        raise DataError(f"target {target!r} reaches {largest:.0e}, and its square is out of range; use another unit")
+        raise DataError(f"{label} reaches {largest:.0e}, and its square is out of range; use another unit")
 
 
 def as_weights(column: "pd.Series[Any]") -> Floats:

@@ -48,7 +48,6 @@ class Dataset:
         y = checks.as_floats(target, f"target {self.target!r}")
         w = None if weights is None else checks.as_weights(weights)
         checks.warn_of_oddities(X, y, names, self.target)
-        checks.check_size(y, self.target)
         self.__setstate__({"X": X, "y": y, "names": names, "weights": w})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -69,6 +68,12 @@ class Dataset:
     @property
     def features(self) -> int:
         return len(self.names)
+
+    def check_sizes(self) -> None:
+        """An error for a column whose squares are out of the range of floats: no sum of squares could be told."""
+        for name, column in self.columns.items():
+            checks.check_size(column, f"column {name!r}")
+        checks.check_size(self.y, f"target {self.target!r}")
 
     @property
     def columns(self) -> dict[str, Floats]:

@@ -28,6 +28,7 @@ from prunesymnet.pruning.exhaustive import Proposal, Rounds, Scene, promising
 from prunesymnet.search.judge import Candidate, Judge
 from prunesymnet.search.networks import Networks, learned_nodes
 from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
+from prunesymnet.training import LARGEST
 
 MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation: if no more can be hidden after a round, the search may end
 ROWS_TO_CHECK = 2000
@@ -103,6 +104,7 @@ def search(
         if settings not in PRESETS:
             raise ValueError(f"a preset must be one of {', '.join(PRESETS)}, got {settings!r}")
         settings = PRESETS[settings]
+    data.check_sizes()
     settings.constraints.check(data.names, tuple(select_operators(settings.operators)))
     # Our threads work on whole tasks. The matrix products inside are held to one thread each: so they do not get in
     # each other's way, and give the same numbers with any number of workers.
@@ -177,6 +179,8 @@ class _Search:
             ended = self.prune_exhaustively()
             if ended is not None:
                 return ended
+            if not self.in_range_of_networks():
+                return SearchStatus.TOO_LARGE
         for epoch in self.networks.run(self.settings.max_epochs, self.deadline):
             self.epoch = epoch
             if epoch % self.settings.prune_every == 0:
@@ -193,7 +197,7 @@ class _Search:
         if self.take(rounds.shortcuts(), rounds):
             return SearchStatus.EXACT
         for number in range(min(self.start.rounds, exhaustive.rounds), exhaustive.rounds):
-            if number == LEARN_BEFORE and exhaustive.networks:
+            if number == LEARN_BEFORE and exhaustive.networks and self.in_range_of_networks():
                 nodes = learned_nodes(
                     self.networks.network, scene.data, settings, restarts=8, epochs=200, check=self.check_time
                 )
@@ -205,6 +209,11 @@ class _Search:
             if self.at_noise_floor(rounds, MAY_BE_MISSED[min(number, len(MAY_BE_MISSED) - 1)]):
                 return SearchStatus.NOISE_FLOOR
         return SearchStatus.EXACT if self.judge.exact() else None
+
+    def in_range_of_networks(self) -> bool:
+        """Whether networks, which compute in single precision, can be trained on the table as it is."""
+        train = self.judge.train
+        return max(float(np.abs(train.X).max()), float(np.abs(train.y).max())) <= LARGEST
 
     def at_noise_floor(self, rounds: Rounds, most: float) -> bool:
         """Whether what the shortest description leaves looks like noise: nothing in the bank explains more of it than

@@ -21,6 +21,7 @@ class SearchStatus(enum.Enum):
     EXACT = "found a formula that is exact on held-out rows"
     NOISE_FLOOR = "nothing that the bank holds says more about the rest than chance would"
     MAX_EPOCHS = "stopped at the limit of epochs"
+    TOO_LARGE = "the banks are searched, and the numbers are too large for networks: use another unit"
     TIME_LIMIT = "stopped at the time limit"
     INTERRUPTED = "interrupted"
     STOPPED = "stopped by a callback"
