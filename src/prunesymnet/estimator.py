@@ -336,10 +336,17 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         self.model_.save(path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, operators: Sequence[Operator] = (), **functions: Any) -> Any:
-        """An estimator from its JSON file; your own `operators`, and functions among its settings, must be passed
-        again: a file holds no code."""
-        return cls._of(load_model(path, operators=operators, functions=functions))
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        operators: Sequence[Operator] = (),
+        selection: Any = None,
+        allow: Any = None,
+    ) -> Any:
+        """An estimator from its JSON file; your own `operators`, and `selection` and `allow` where they were functions,
+        must be passed again: a file holds no code."""
+        return cls._of(load_model(path, operators=operators, functions=_functions(selection, allow)))
 
     @classmethod
     def resume(
@@ -350,14 +357,15 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         progress: bool = True,
         callbacks: Sequence[Any] = (),
         operators: Sequence[Operator] = (),
-        **functions: Any,
+        selection: Any = None,
+        allow: Any = None,
     ) -> Any:
-        """Go on with the run of a folder, however it ended."""
+        """Go on with the run of a folder, however it ended; for `operators`, `selection` and `allow` see `load`."""
         model = resume(
             run_dir,
             time_limit=time_limit,
             operators=operators,
-            functions=functions,
+            functions=_functions(selection, allow),
             callbacks=callbacks,
             progress=progress,
         )
@@ -446,6 +454,10 @@ def _warn_if_stopped(model: Model) -> None:
     if any(map(ended_by_hand, model.fronts)):
         message = "the fit was stopped by hand: the formulas are the best so far"
         warnings.warn(message, InterruptedWarning, stacklevel=3)
+
+
+def _functions(selection: Any, allow: Any) -> dict[str, Any]:
+    return {name: value for name, value in (("selection", selection), ("allow", allow)) if value is not None}
 
 
 def _own(settings: SearchSettings) -> list[Operator]:

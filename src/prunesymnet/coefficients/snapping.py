@@ -16,6 +16,7 @@ A term whose coefficient becomes 0 is gone.
 """
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -54,15 +55,18 @@ class SnapSettings:
         check_whole(self, largest=1)
 
 
-def snap(expression: Expression, data: Dataset, *, settings: SnapSettings | None = None) -> Fit:
-    """The formula merged, fitted, and with its constants rounded as far as the data allow."""
+def snap(
+    expression: Expression, data: Dataset, *, settings: SnapSettings | None = None, deadline: float = math.inf
+) -> Fit:
+    """The formula merged, fitted, and with its constants rounded as far as the data allow; after the `deadline` (of
+    `time.monotonic`) no further."""
     settings = settings or SnapSettings()
     best = fit(canonical(expression), data, settings=settings.fit)
     if not math.isfinite(best.mse):
         return best
     one_start = replace(settings, fit=replace(settings.fit, starts=1))
     state = _State.of(best, data, settings.noise)
-    rounding = _Rounding(data, one_start, base=state)
+    rounding = _Rounding(data, one_start, state, deadline)
     state = rounding.repeat(state, _whole_numbers)
     if settings.closed_forms:
         state = rounding.repeat(state, _closed)
@@ -139,8 +143,8 @@ _Suggest = Callable[["_State", "SnapSettings"], _Choices]
 class _Rounding:
     """The loop: try all roundings that suggest themselves together, else one by one, the nearest first."""
 
-    def __init__(self, data: Dataset, settings: SnapSettings, base: _State) -> None:
-        self.data, self.settings, self.base = data, settings, base
+    def __init__(self, data: Dataset, settings: SnapSettings, base: _State, deadline: float) -> None:
+        self.data, self.settings, self.base, self.deadline = data, settings, base, deadline
 
     def repeat(self, state: _State, suggest: _Suggest) -> _State:
         while True:
@@ -175,7 +179,9 @@ class _Rounding:
             state = after
 
     def accept(self, state: _State, rounded: Expression) -> _State | None:
-        """The state of a formula with fewer free constants, if the data allow it."""
+        """The state of a formula with fewer free constants, if the data allow it, and there is time to see."""
+        if time.monotonic() > self.deadline:
+            return None
         after = _State.of(fit(rounded, self.data, settings=self.settings.fit), self.data, self.settings.noise)
         fixed = len(self.base.errors) - len(after.errors)
         freedom = max(self.data.rows - len(self.base.errors), 1)

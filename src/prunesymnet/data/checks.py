@@ -113,7 +113,9 @@ def check_names(names: Iterable[str], target: str, count: int) -> tuple[str, ...
 
 def is_name(name: Any) -> bool:
     """Whether a column can be called so in a formula."""
-    return isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name) and name not in OPERATORS
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name in OPERATORS:
+        return False
+    return not any(unicodedata.category(letter)[0] in "PS" for letter in name.replace("_", ""))  # the dot of a·b
 
 
 def check_unique(names: Iterable[Any]) -> None:

@@ -135,8 +135,10 @@ class Equation:
     def _table(self, columns: Columns) -> dict[str, Array]:
         missing = [name for name in self.expression.variables if name not in columns]
         if missing:
-            raise KeyError(f"the formula needs the column {missing[0]!r}; the table has {', '.join(columns)}")
-        return {name: np.asarray(columns[name], dtype=np.float64) for name in columns if name in self.names}
+            raise KeyError(f"the formula needs the column {missing[0]!r}; the table has {', '.join(map(str, columns))}")
+        return {
+            name: np.atleast_1d(np.asarray(columns[name], dtype=np.float64)) for name in columns if name in self.names
+        }
 
     def text(self, digits: int | None = 6) -> str:
         """The right-hand side as text."""

@@ -10,6 +10,9 @@ Files are written whole or not at all, and lines are appended in one piece: afte
 is readable, at most without its last line.
 """
 
+import dataclasses
+import hashlib
+import io
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -20,17 +23,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from prunesymnet.coefficients import fit
 from prunesymnet.data import Dataset
-from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, FileFormatError
 from prunesymnet.expression import Expression, to_text
 from prunesymnet.operators import Operator
 from prunesymnet.runs import records
 from prunesymnet.runs.files import line, read_json, seal, unseal, write_whole
 from prunesymnet.runs.model import Model, load_model
-from prunesymnet.search import SearchSettings, Start, Update, linear
-from prunesymnet.selection import choose, front
+from prunesymnet.search import SearchSettings, Start, Update
+from prunesymnet.search.judge import as_it_stands
 from prunesymnet.version import __version__
 
 KIND = "prunesymnet run"
@@ -48,22 +49,18 @@ class Run:
     settings: SearchSettings
     starts: tuple[Start, ...]
     model: Model | None
+    ended: bool = True
 
     def latest(self) -> Model:
         """What was found, also where the run was ended before it could say so: then its last formulas, as they were
         fitted."""
-        if self.model is not None:
+        if self.model is not None and self.ended:
             return self.model
-        fronts = [_front(table, start) for table, start in zip(self.tables, self.starts, strict=True)]
+        pairs = zip(self.tables, self.starts, strict=True)
+        fronts = [as_it_stands(table, start.formulas, self.settings) for table, start in pairs]
+        status = "the run was ended from outside"
+        fronts = [dataclasses.replace(one, status=status) for one in fronts]
         return Model(tuple(fronts), self.tables[0].names, self.columns, self.settings)
-
-
-def _front(table: Dataset, start: Start) -> Front:
-    fits = [fit(formula, table) for formula in start.formulas or (linear(table),)]
-    equations = [Equation.of(found, table) for found in fits]
-    chosen = choose(equations)
-    kept = front(equations, keep=chosen)
-    return Front(tuple(kept), kept.index(chosen), "the run was ended from outside", fits=len(fits))
 
 
 class RunFolder:
@@ -76,23 +73,26 @@ class RunFolder:
 
     def create(self, tables: Sequence[Dataset], columns: Sequence[str] | None, settings: SearchSettings) -> None:
         """Begin a run here. A folder that has one already is left as it is."""
-        if (self.path / "run.json").exists():
+        if any((self.path / name).exists() for name in ("run.json", "model.json", "progress.jsonl")):
             raise FileExistsError(
                 f"{self.path} has a run already; go on with it (prunesymnet resume, or PruneSymRegressor.resume), or "
                 "name another folder"
             )
         self.path.mkdir(parents=True, exist_ok=True)
         first = tables[0]
-        frame = pd.DataFrame(first.X, columns=list(first.names))
-        for table in tables:
-            frame[table.target] = table.y
+        targets = [table.target for table in tables]
+        if len(set(targets)) != len(targets):
+            raise ValueError(f"tables must have targets of different names, got {', '.join(targets)}")
+        columns_ = dict(first.columns) | {table.target: table.y for table in tables}
         if first.weights is not None:
-            frame[WEIGHTS] = first.weights
-        write_whole(self.path / "data.parquet", frame.to_parquet(index=False))
+            columns_[WEIGHTS] = first.weights
+        data = pd.DataFrame(columns_).to_parquet(index=False)
+        write_whole(self.path / "data.parquet", data)
         content = {
             "names": first.names,
             "columns": columns,
             "measurements": first.measurements,
+            "data": hashlib.sha256(data).hexdigest(),
             "targets": [table.target for table in tables],
             "settings": records.of_settings(settings),
         }
@@ -123,9 +123,12 @@ class RunFolder:
 
     def append(self, record: records.Record) -> None:
         """One line, in one piece, at the end."""
-        handle = os.open(self.path / "progress.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        handle = os.open(self.path / "progress.jsonl", os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
         try:
-            os.write(handle, line(record))
+            end = os.fstat(handle).st_size
+            # A line that was cut off is ended first, so that the next one stands alone.
+            cut = end > 0 and os.pread(handle, 1, end - 1) != b"\n"
+            os.write(handle, b"\n" * cut + line(record))
         finally:
             os.close(handle)
 
@@ -157,22 +160,36 @@ def read_run(
         settings = records.to_settings(take("settings"), operators, functions)
     except FileFormatError as problem:
         raise FileFormatError(f"{path / 'run.json'}: {problem}") from None
-    tables = _tables(path / "data.parquet", names, targets, measurements)
+    if not targets or len(set(targets)) != len(targets) or not measurements:
+        raise FileFormatError(f"{path / 'run.json'}: has no targets, or two of one name, or no rows")
+    tables = _tables(path / "data.parquet", names, targets, measurements, str(take("data")))
     model = None
     if (path / "model.json").exists():
         model = load_model(path / "model.json", operators=operators, functions=functions)
+        if model.names != names or tuple(front.target for front in model.fronts) != targets:
+            raise FileFormatError(f"{path / 'model.json'}: is the model of another run")
     starts = _starts(path / "progress.jsonl", names, len(targets), operators)
     if model is not None:
         starts = tuple(
             Start((*(equation.expression for equation in found), *start.formulas), start.rounds, start.again)
             for found, start in zip(model.fronts, starts, strict=True)
         )
-    return Run(path, tables, columns, settings, starts, model)
+    return Run(path, tables, columns, settings, starts, model, _ended(path / "progress.jsonl"))
 
 
-def _tables(file: Path, names: tuple[str, ...], targets: tuple[str, ...], count: int) -> tuple[Dataset, ...]:
+def _ended(file: Path) -> bool:
+    last = file.read_bytes().rstrip(b"\n").rpartition(b"\n")[2] if file.exists() else b""
+    return b'"ended"' in last
+
+
+def _tables(
+    file: Path, names: tuple[str, ...], targets: tuple[str, ...], count: int, digest: str
+) -> tuple[Dataset, ...]:
     try:
-        frame = pd.read_parquet(file, engine="pyarrow")
+        data = file.read_bytes()
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise ValueError("it was changed after it was written")
+        frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
         weights = frame[WEIGHTS].to_numpy(np.float64) if WEIGHTS in frame.columns else None
         X = np.asfortranarray(frame[list(names)].to_numpy(np.float64))
         return tuple(Dataset(X, frame[t].to_numpy(), names, t, weights, count) for t in targets)
@@ -188,16 +205,21 @@ def _starts(file: Path, names: tuple[str, ...], outputs: int, operators: Sequenc
     lines = file.read_bytes().split(b"\n") if file.exists() else []
     for i, content in enumerate(lines[:-1]):  # what follows the last line break was not written to its end
         where = f"{file}, line {i + 1}"
-        record = records.Reader(read_json(content.decode("utf-8", "replace"), where), where).record
+        try:
+            record = records.Reader(read_json(content.decode("utf-8", "replace"), where), where).record
+        except FileFormatError:
+            if i + 1 < len(lines) - 1 and lines[i + 1].startswith(b'{"time": ') and b'"resumed"' in lines[i + 1]:
+                continue  # cut off, when the run was ended before it was resumed
+            raise
         if "resumed" in record:
             again += 1
         output = record.get("output")
         if not isinstance(output, int) or not 0 <= output < outputs:
             continue
-        rounds[output] = max(rounds[output], records.whole(record.get("rounds", 0), "rounds"))
-        if isinstance(record.get("front"), list):
-            try:
+        try:
+            rounds[output] = max(rounds[output], records.whole(record.get("rounds", 0), "rounds"))
+            if isinstance(record.get("front"), list):
                 formulas[output] = tuple(records.to_formula(str(t), names, operators) for t in record["front"])
-            except FileFormatError as problem:
-                raise FileFormatError(f"{where}: {problem}") from None
+        except FileFormatError as problem:
+            raise FileFormatError(f"{where}: {problem}") from None
     return tuple(Start(formulas[k], rounds[k], again) for k in range(outputs))

@@ -80,6 +80,8 @@ def load_model(
         fronts = tuple(records.to_front(front, names, operators) for front in take("fronts", list))
         if not fronts:
             raise FileFormatError("it has no front")
+        if len({front.target for front in fronts}) != len(fronts):
+            raise FileFormatError("two targets have the same name")
         settings = records.to_settings(take("settings"), operators, functions)
         return Model(fronts, names, columns, settings, take("version", str)[:40])
     except FileFormatError as problem:

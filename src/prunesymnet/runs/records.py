@@ -1,6 +1,9 @@
 """Equations, fronts and settings as JSON values, and back, with every value checked on the way back."""
 
 import dataclasses
+import keyword
+import math
+import sys
 import types
 import typing
 from collections.abc import Mapping, Sequence
@@ -11,12 +14,13 @@ import numpy as np
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import FileFormatError, ParseError
 from prunesymnet.expression import Expression, parse, to_text
-from prunesymnet.operators import Operator
+from prunesymnet.operators import OPERATORS, Operator
 from prunesymnet.search import SearchSettings
 
 Record = dict[str, Any]
-LONGEST = 100_000  # characters of a formula
+LONGEST = 1_000_000  # characters of a formula
 FUNCTION = "function"  # what is written for one: a file holds no code
+FUNCTIONS = ("selection", "allow")  # the settings that may be one
 
 
 def of_equation(equation: Equation) -> Record:
@@ -41,13 +45,17 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
     if clash:
         raise FileFormatError(f"{clash.pop()!r} is a column and a parameter")
     form = to_formula(take("formula", str), (*names, *parameters), operators)
+    lost = [name for name, value in parameters.items() if name not in form.variables or not math.isfinite(value)]
+    if lost:
+        raise FileFormatError(f"{lost[0]!r} is no parameter of {take('formula')[:60]!r}, or has no value")
     constants = len(form.constants) + len(parameters)
-    try:
-        covariance = np.array([[number(cell, "covariance") for cell in row] for row in take("covariance", list)])
-    except TypeError:
-        raise FileFormatError("a covariance is not a table of numbers") from None
-    if covariance.size != constants**2:
-        raise FileFormatError(f"a covariance has shape {covariance.shape}, the formula {constants} constants")
+    rows = take("covariance", list)
+    if len(rows) != constants or not all(isinstance(row, list) and len(row) == constants for row in rows):
+        raise FileFormatError(f"a covariance is no table of {constants} times {constants} numbers")
+    cells = [[number(cell, "covariance") for cell in row] for row in rows]
+    covariance = np.array(cells).reshape(constants, constants)
+    if (np.diagonal(covariance) < 0).any():
+        raise FileFormatError("a covariance has a variance below 0")
     return Equation(
         form=form,
         names=names,
@@ -58,7 +66,7 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
         description_length=number(take("description_length"), "description_length"),
         rows=whole(take("rows"), "rows"),
         variance=number(take("variance"), "variance"),
-        covariance=covariance.reshape(constants, constants),
+        covariance=covariance,
         parameters=parameters,
     )
 
@@ -77,6 +85,10 @@ def of_front(front: Front) -> Record:
 def to_front(record: Any, names: tuple[str, ...], operators: Sequence[Operator] = ()) -> Front:
     take = Reader(record, "a front")
     target = identifier(take("target", str))
+    if target in names:
+        raise FileFormatError(f"{target!r} is a column and the target")
+    if not take("status", str).isprintable():
+        raise FileFormatError("the status is no text that can be printed")
     equations = tuple(to_equation(item, names, target, operators) for item in take("equations", list))
     try:
         chosen, fits = whole(take("chosen"), "chosen"), whole(take("fits"), "fits")
@@ -114,7 +126,10 @@ def to_settings(record: Any, operators: Sequence[Operator] = (), functions: Mapp
     """`SearchSettings` from what `of_settings` gave; `operators` and `functions` are those of the user, by name."""
     own = {operator.name: operator for operator in operators}
     settings = _settings(SearchSettings, record, dict(functions or {}))
-    return dataclasses.replace(settings, operators=tuple(own.get(str(o), o) for o in settings.operators))
+    unknown = [name for name in settings.operators if name not in own and name not in OPERATORS]
+    if unknown:
+        raise FileFormatError(f"unknown operator {unknown[0]!r}; pass your own operators (operators=...)")
+    return dataclasses.replace(settings, operators=tuple(own.get(name, name) for name in settings.operators))
 
 
 def _settings(kind: Any, record: Any, functions: Mapping[str, Any]) -> Any:
@@ -128,7 +143,7 @@ def _settings(kind: Any, record: Any, functions: Mapping[str, Any]) -> Any:
         hint = hints[name]
         if dataclasses.is_dataclass(hint):
             values[name] = _settings(hint, value, functions)
-        elif isinstance(value, dict) and set(value) == {FUNCTION}:
+        elif isinstance(value, dict) and set(value) == {FUNCTION} and name in FUNCTIONS:
             if name not in functions:
                 called = str(value[FUNCTION])[:40]
                 raise FileFormatError(f"{name} was a function ({called}); a file holds none: pass it again ({name}=)")
@@ -137,14 +152,18 @@ def _settings(kind: Any, record: Any, functions: Mapping[str, Any]) -> Any:
             values[name] = _value(value, hint)
     try:
         return kind(**values)
-    except (TypeError, ValueError) as problem:
+    except (TypeError, ValueError, AttributeError) as problem:
         raise FileFormatError(f"{kind.__name__}: {problem}") from None
 
 
 def _value(value: Any, hint: Any) -> Any:
     """JSON has no tuples, and no floats that are not finite."""
-    if typing.get_origin(hint) is tuple and isinstance(value, list):
+    if typing.get_origin(hint) is tuple:
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise FileFormatError(f"a setting is {str(value)[:40]!r}, not a list of names")
         return tuple(value)
+    if hint in (bool, str) and not isinstance(value, hint):
+        raise FileFormatError(f"a setting is {str(value)[:40]!r}, not {hint.__name__}")
     of = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
     if float in of and isinstance(value, str) and str not in of:
         return number(value, "a setting")
@@ -173,7 +192,7 @@ def number(value: Any, what: str) -> float:
     """A float; those that are not finite are written as text."""
     if value in ("nan", "inf", "-inf"):
         return float(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1.8e308:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
         raise FileFormatError(f"{what} is {str(value)[:40]!r}, not a number")
     return float(value)
 
@@ -195,6 +214,6 @@ def labels(columns: Any, count: int) -> tuple[str, ...] | None:
 
 def identifier(name: Any) -> str:
     """The name of a column, as formulas have it."""
-    if not isinstance(name, str) or not name.isidentifier() or len(name) > 1000:
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name in OPERATORS:
         raise FileFormatError(f"{str(name)[:40]!r} is no name for a column")
     return name

@@ -35,10 +35,10 @@ class Constraints:
                 raise TypeError(f"{name} must map names to limits, e.g. {_EXAMPLES[name]}")
         for name in ("max_uses", "max_argument"):
             for key, limit in getattr(self, name).items():
-                if not isinstance(limit, int) or limit < 0:
+                if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
                     raise ValueError(f"{name}[{key!r}] must be a whole number >= 0, got {limit!r}")
         for key, inner in self.forbid_nested.items():
-            if isinstance(inner, str) or not all(isinstance(part, str) for part in inner):
+            if not isinstance(inner, list | tuple) or not all(isinstance(part, str) for part in inner):
                 raise TypeError(f"forbid_nested[{key!r}] must be a list of operators' names, got {inner!r}")
         if self.max_constants is not None:
             check_whole(self, max_constants=0)
@@ -46,6 +46,10 @@ class Constraints:
             raise TypeError(f"allow must be a function of a formula, got {self.allow!r}")
         if isinstance(self.requires, str):
             raise TypeError(f"requires must be a list of columns; write requires=[{self.requires!r}]")
+        if not isinstance(self.requires, list | tuple) or not all(isinstance(name, str) for name in self.requires):
+            raise TypeError(f"requires must be a list of columns, got {self.requires!r}")
+        object.__setattr__(self, "requires", tuple(self.requires))
+        object.__setattr__(self, "forbid_nested", {key: list(inner) for key, inner in self.forbid_nested.items()})
 
     def check(self, columns: Sequence[str], operators: Sequence[str]) -> None:
         """Names that mean nothing here are mistakes, and would hold for ever."""

@@ -28,7 +28,8 @@ def simplest_forms(data: Dataset, required: Sequence[str]) -> list[Expression]:
     constant."""
     terms = [Constant(1.0) * Variable(name) for name in required]
     without_constant = [reduce(Expression.__add__, terms)] if terms else []
-    return [linear(data), _linear(required), *without_constant, Constant(1.0)]
+    columns: list[Expression] = [Variable(name) for name in required or data.names[:1]]
+    return [linear(data), _linear(required), *without_constant, reduce(Expression.__add__, columns), Constant(1.0)]
 
 
 def _linear(names: Sequence[str]) -> Expression:

@@ -4,6 +4,7 @@ At the end it fits what it kept on all rows, rounds the constants, and says whic
 """
 
 import math
+import time
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -34,6 +35,8 @@ ROUNDED = 5  # of these, the ones of least description length, how many are roun
 FIRST_LOOK = FitSettings(max_iterations=15, second_chance=False)
 SECOND_LOOK = FitSettings(max_iterations=60)
 LONG = 60  # complexity beyond which taking out one operator at a time would take too long
+ROWS_TO_ROUND = 20_000
+LEAST_PATIENCE = 0.2  # seconds: even in a hurry, some constants are rounded
 SIMPLER = 8  # formulas below the exact one that are shown beside it
 NO_WORSE = 1e-3  # of R²: rounding may cost so much against the linear model, and chance never more
 
@@ -56,7 +59,7 @@ class Judge:
     def __init__(self, data: Dataset, settings: SearchSettings) -> None:
         self.data, self.settings = data, settings
         self.vocabulary = Vocabulary(select_operators(settings.operators))
-        self.some = _some(data, settings)
+        self.some = _some(data, settings.rows, settings.seed)
         self.train, self.held = split(self.some, settings)
         # Where no rows are held out, a formula must leave half of them to be seen by.
         self.most_constants = self.train.rows - 2 if self.held is not self.train else self.train.rows // 2
@@ -223,16 +226,18 @@ class Judge:
                 kept.append(candidate)
         return kept
 
-    def verdict(self, *, in_a_hurry: bool = False) -> tuple[Fit, Front]:
+    def verdict(self, *, patience: float = math.inf) -> tuple[Fit, Front]:
         """The formula to believe, fitted on all rows and rounded, and the front that it was chosen from.
 
         Description length decides, or what the settings say, unless its choice is worse than the linear model by
         more than chance explains (two standard errors for each of its constants), or by more than R² can be seen to
-        change. In a hurry (someone waits), the last fit on a large table is left out.
+        change. Rounding takes at most as many seconds as there is `patience`; if there is none, the last fit on a large
+        table is left out.
         """
         fits = self.front()
         base = _linear_model(self.some)
-        rounded = [snap(found.expression, self.some, settings=self.settings.snapping) for found in fits[:ROUNDED]]
+        deadline, snapping = time.monotonic() + max(patience, LEAST_PATIENCE), self.settings.snapping
+        rounded = [snap(f.expression, self.some, settings=snapping, deadline=deadline) for f in fits[:ROUNDED]]
         others = [measured(expression, self.some) for expression in self.given]
         if self.exact():  # what is simpler is not exact, but there to be seen
             least = min((found.expression.complexity for found in fits), default=0)
@@ -246,6 +251,8 @@ class Judge:
                 "no formula was found that keeps max_complexity and the constraints; relax them, or allow more time"
             )
         by = self.settings.selection
+        if by == "heldout" and self.held is self.train:
+            by = "mdl"  # no rows are held out
         if by == "heldout":
             equations = {self.with_heldout(equation): found for equation, found in equations.items()}
         chosen = self.believed(equations, base, self.some, by if isinstance(by, str) else "mdl")
@@ -257,7 +264,7 @@ class Judge:
             shown = replace(shown, chosen=_row(by(shown.table()), len(shown)))
         best = equations[kept[shown.chosen]]
         if self.some is not self.data:
-            best, shown = self.on_all_rows(best, shown, in_a_hurry)
+            best, shown = self.on_all_rows(best, shown, patience)
         return best, shown
 
     def equations(self, fits: list[Fit], data: Dataset) -> dict[Equation, Fit]:
@@ -285,15 +292,19 @@ class Judge:
         fitted = fit(equation.expression, self.train, settings=SECOND_LOOK)
         return replace(equation, heldout_r2=measured(fitted.expression, self.held).r2)
 
-    def on_all_rows(self, best: Fit, shown: Front, in_a_hurry: bool) -> tuple[Fit, Front]:
+    def on_all_rows(self, best: Fit, shown: Front, patience: float) -> tuple[Fit, Front]:
         """The last fit, of the best on all rows; the others as they are, with their errors on all rows."""
         base = _linear_model(self.data)
-        if in_a_hurry:
+        if not patience:
             fits = [measured(best.expression, self.data)]
         else:
-            fitted = fit(best.expression, self.data)
-            fits = [snap(fitted.expression, self.data, settings=self.settings.snapping), fitted]
+            # Rounding takes many fits: it is tried on a part of the rows, and judged on all.
+            fitted, part = fit(best.expression, self.data), _some(self.data, ROWS_TO_ROUND, self.settings.seed)
+            deadline, snapping = time.monotonic() + patience, self.settings.snapping
+            rounded = snap(fitted.expression, part, settings=snapping, deadline=deadline)
+            fits = [rounded if part is self.data else fit(rounded.expression, self.data), fitted]
         ours = self.equations(fits if self.settings.selection != "mdl" else [*fits, base], self.data)
+        ours = ours or self.equations([measured(best.expression, self.data)], self.data)
         chosen = self.believed(ours, base, self.data, "mdl")
         length = describe(measured(chosen.expression, self.some), self.some)  # on the rows of the others
         chosen = replace(chosen, heldout_r2=shown.best.heldout_r2, description_length=length)
@@ -303,6 +314,22 @@ class Judge:
         kept = front([*others, chosen], keep=chosen)
         found = {equation.expression: found for equation, found in ours.items()}
         return found[chosen.expression], Front(tuple(kept), kept.index(chosen))
+
+
+def as_it_stands(data: Dataset, formulas: tuple[Expression, ...], settings: SearchSettings) -> Front:
+    """The front of some formulas, fitted but not rounded, and chosen from as a search would."""
+    judge = Judge(data, settings)
+    base = _linear_model(judge.some)
+    fits = [fit(formula, judge.some) for formula in formulas]
+    equations = judge.equations([*fits, base], judge.some)
+    if not equations:
+        raise NothingFoundError("no formula was found that keeps max_complexity and the constraints")
+    by = settings.selection
+    equations = {judge.with_heldout(equation): found for equation, found in equations.items()}
+    chosen = judge.believed(equations, base, judge.some, by if isinstance(by, str) else "mdl")
+    kept = front(list(equations), keep=chosen)
+    shown = Front(tuple(kept), kept.index(chosen))
+    return shown if isinstance(by, str) else replace(shown, chosen=_row(by(shown.table()), len(shown)))
 
 
 def _linear_model(data: Dataset) -> Fit:
@@ -328,13 +355,13 @@ def _row(index: Any, rows: int) -> int:
     return int(index)
 
 
-def _some(data: Dataset, settings: SearchSettings) -> Dataset:
+def _some(data: Dataset, most: int, seed: int) -> Dataset:
     """As many rows as it takes to judge a formula."""
-    if data.rows <= settings.rows:
+    if data.rows <= most:
         return data
     rows = np.arange(data.rows) if data.weights is None else np.flatnonzero(data.weights)
-    count = min(settings.rows, len(rows))
-    return data.take(np.sort(np.random.default_rng(settings.seed).choice(rows, count, replace=False)))
+    count = min(most, len(rows))
+    return data.take(np.sort(np.random.default_rng(seed).choice(rows, count, replace=False)))
 
 
 def split(data: Dataset, settings: SearchSettings) -> tuple[Dataset, Dataset]:

@@ -21,6 +21,7 @@ from prunesymnet.coefficients import Fit
 from prunesymnet.coefficients.closed_forms import bits
 from prunesymnet.data import Dataset
 from prunesymnet.equations import Equation, Front
+from prunesymnet.errors import NothingFoundError
 from prunesymnet.expression import Expression
 from prunesymnet.network import Network
 from prunesymnet.operators import select_operators
@@ -36,6 +37,8 @@ LEARN_BEFORE = 2  # the round before which networks are trained, so that their n
 AT_ONCE = 2  # proposals of a stage that are fitted before the next: of least error, and of shortest description
 SIMPLE = 10  # complexity: an exact formula that is longer is given some more stages to find a shorter one
 MORE_STAGES = 6
+# Seconds for rounding when the time is up, and when someone waits.
+PATIENCE = {SearchStatus.TIME_LIMIT: 1.0, SearchStatus.INTERRUPTED: 0.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +154,11 @@ class _Search:
         try:
             if judge.exact() or self.settings.pruner != "exhaustive":
                 judge.best = judge.shrink(judge.best)
-            best, front = judge.verdict(in_a_hurry=status is SearchStatus.INTERRUPTED)
+            best, front = judge.verdict(patience=PATIENCE.get(status, math.inf))
         except KeyboardInterrupt:  # even now, what has been found is returned
             status = SearchStatus.INTERRUPTED
+            if not judge.allowed(best.expression):
+                raise NothingFoundError("interrupted before a formula was found that is allowed") from None
             front = Front((Equation.of(best, judge.train),), 0)
         if judge.exact():
             status = SearchStatus.EXACT
@@ -268,7 +273,7 @@ class _Search:
             self.check_time()
 
     def tell(self, stage: str) -> None:
-        if self.watch:
+        if self.watch and self.judge.allowed(self.judge.best.fit.expression):
             loss = self.networks.losses[-1] if self.networks.losses else float("nan")
             seconds = time.monotonic() - self.began
             front = tuple(self.judge.so_far())
