@@ -18,8 +18,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from prunesymnet.expression import to_text
-from prunesymnet.search import Update
+from prunesymnet.expression import Expression, canonical, to_text
+from prunesymnet.search import Candidate, Update
 
 SHOWN = 5  # formulas
 
@@ -34,6 +34,7 @@ class Progress:
         self.time_limit, self.target = time_limit, target
         self.began = time.monotonic()
         self.update: Update | None = None
+        self.texts: dict[Expression, str] = {}
         self.live: Live | None = None
         if show and self.console.is_terminal and multiprocessing.parent_process() is None:
             self.live = Live(get_renderable=self.picture, console=self.console, transient=True, refresh_per_second=5)
@@ -60,7 +61,7 @@ class Progress:
         cells: list[RenderableType] = []
         if limited:
             cells.append(ProgressBar(total=self.time_limit, completed=min(seconds, self.time_limit), width=20))
-        cells.append(Text(f"{seconds:.1f} s" + (f" of {self.time_limit:g}" if limited else "")))
+        cells.append(Text(f"{seconds:.1f}" + (f" of {self.time_limit:.3g} s" if limited else " s")))
         update = self.update
         if update is None:
             return _line(cells)
@@ -68,16 +69,27 @@ class Progress:
         rate = update.scored / max(update.seconds, 1e-9)
         cells.append(Text(stage, style="cyan"))
         cells.append(Text(f"{_short(update.scored)} formulas scored ({_short(rate)}/s), {update.fits:,} fitted"))
-        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-        for name in ("size", "held-out error", f"{self.target} ="):
-            table.add_column(name, justify="left" if "=" in name else "right", no_wrap=True, overflow="ellipsis")
-        for candidate in update.front[-SHOWN:]:
-            best = candidate is update.best
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=True)
+        table.add_column("size", justify="right", width=4)
+        table.add_column("held-out error", justify="right", width=14)
+        table.add_column(f"{self.target} =", no_wrap=True, overflow="ellipsis", ratio=1)
+        for candidate in _worth_showing(update.front):
             expression = candidate.fit.expression
-            error = math.sqrt(candidate.heldout_mse) if candidate.heldout_mse >= 0 else math.nan
-            style = "bold green" if best else ""
-            table.add_row(str(expression.complexity), f"{error:.3g}", Text(to_text(expression, digits=4)), style=style)
+            if expression not in self.texts:
+                self.texts[expression] = to_text(canonical(expression), digits=4)
+            style = "bold green" if candidate is update.best else ""
+            error = f"{math.sqrt(candidate.heldout_mse):.3g}"
+            table.add_row(str(expression.complexity), error, Text(self.texts[expression]), style=style)
         return Group(_line(cells), table)
+
+
+def _worth_showing(front: tuple[Candidate, ...]) -> list[Candidate]:
+    """The last of those that are better on held-out rows than all simpler ones."""
+    kept: list[Candidate] = []
+    for candidate in front:
+        if not kept or candidate.heldout_mse < kept[-1].heldout_mse:
+            kept.append(candidate)
+    return kept[-SHOWN:]
 
 
 def _line(cells: list[RenderableType]) -> Table:
