@@ -132,6 +132,8 @@ def compile_fit(expression: Expression, data: Dataset, parameters: Collection[st
 def draw_starts(constants: Array, starts: int, seed: int, columns: Iterable[Array] = ()) -> Array:
     """[starts, constants]: the constants as they stand, then a third variations of them, a third fresh draws of any
     sign and a size from 0.01 to 30, and a third draws that suit a column: a value of it, or a rate over its range."""
+    if starts == 1:
+        return constants[None]
     rng = np.random.default_rng(seed)
     shape = (starts - 1, len(constants))
     sign = rng.choice([1.0, -1.0], shape, p=[0.7, 0.3])
@@ -139,7 +141,7 @@ def draw_starts(constants: Array, starts: int, seed: int, columns: Iterable[Arra
     size = 10.0 ** rng.uniform(-2, 1.5, shape)
     ranges = np.array([(column.min(), np.ptp(column)) for column in columns if np.ptp(column) > 0])
     suited = size * sign
-    if len(ranges) and starts > 1:
+    if len(ranges):
         low, width = np.moveaxis(ranges[rng.integers(len(ranges), size=shape)], -1, 0)
         inside = low + width * rng.uniform(size=shape)
         suited = np.where(rng.uniform(size=shape) < 0.5, inside, size * sign / width)

@@ -29,6 +29,7 @@ LEAST_GAIN, LEAST_MOVE, SOMETHING = 1e-12, 1e-7, 1e-3
 FIRST_DAMPING, DAMPING_DOWN, DAMPING_UP, LEAST_DAMPING, MOST_DAMPING = 1e-3, 0.03, 5.0, 1e-14, 1e10
 EPSILON = float(np.finfo(np.float64).eps)
 SAME = 1e-6  # relative: costs that differ by less are the same
+SWALLOWS = 1e20  # times as large (squared) as the target: a column beside which the target is hardly seen
 POOR = 1e-3  # of the variation left unexplained
 CLEARLY = 1e-8  # a column of which this part (squared) is left beside the others is certainly independent
 RANK_TOLERANCE = 1e-10  # of the singular values of the jacobian with its columns scaled to one length
@@ -86,12 +87,8 @@ def levenberg_marquardt(
                 problem.linear = 0
                 result = min(result, run(problem, starts, max_iterations, deadline), key=lambda r: r[1])
             theta, cost, status, iterations = result
-        if status is not FitStatus.NOT_FINITE:
-            cost = problem.cost(theta)
-            status = status if math.isfinite(cost) else FitStatus.NOT_FINITE
-        if order is not None:
             theta[order] = theta.copy()
-    return Solution(theta, cost, status, iterations)
+    return Solution(theta, cost, status if math.isfinite(cost) else FitStatus.NOT_FINITE, iterations)
 
 
 class _Problem:
@@ -100,6 +97,7 @@ class _Problem:
     def __init__(self, bound: Bound, y: Array, root: Array | None, linear: int) -> None:
         self.bound, self.root, self.linear = bound, root, linear
         self.y = y if root is None else y * root
+        self.size = float(self.y @ self.y)
 
     def sweep(self, theta: Array) -> tuple[Array, Array]:
         """Residuals [..., n] and jacobian [..., P, n]."""
@@ -116,9 +114,13 @@ class _Problem:
         cost = float(rest @ rest)
         return cost if math.isfinite(cost) else math.inf
 
+    def true_cost(self, cost: float, gram: Array, theta: Array) -> float:
+        """The cost, looked at again where a term may have swallowed the target."""
+        return self.cost(theta) if gram.diagonal().max() > SWALLOWS * self.size else cost
+
     def floor(self) -> float:
         """A cost below which the residual is all but the rounding of the evaluation itself."""
-        return (16 * EPSILON) ** 2 * float(self.y @ self.y)
+        return (16 * EPSILON) ** 2 * self.size
 
     def variation(self) -> float:
         """The weighted sum of squares around the mean."""
@@ -161,14 +163,14 @@ def _linear(problem: _Problem, start: Array) -> _Result:
             rest -= again @ jacobian
         cost = float(rest @ rest)
         if math.isfinite(cost):
-            return change, cost, FitStatus.CONVERGED, 0
+            return change, problem.true_cost(cost, gram, change), FitStatus.CONVERGED, 0
     # Constants that can hardly be told apart, an infinite slope, or a value that is not finite.
     theta, cost = start, math.inf
     for _ in range(3):
         state = _evaluate(problem, theta)
         if state is None:
             return theta, math.inf, FitStatus.NOT_FINITE, 0
-        cost = state[2]
+        cost = problem.true_cost(state[2], state[0], theta)
     return theta, cost, problem.converged(theta), 0
 
 
@@ -217,6 +219,7 @@ def _one(problem: _Problem, starts: Array, max_iterations: int, deadline: float)
                 break
     factor, failed = lapack.dpotrf(gram)
     sure = not failed and _told_apart(factor, gram) > CLEARLY
+    cost = problem.true_cost(cost, gram, theta)
     return theta, cost, FitStatus.CONVERGED if sure else problem.converged(theta), iteration
 
 
