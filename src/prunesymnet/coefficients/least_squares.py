@@ -116,7 +116,8 @@ class _Problem:
 
     def true_cost(self, cost: float, gram: Array, theta: Array) -> float:
         """The cost, looked at again where a term may have swallowed the target."""
-        return self.cost(theta) if gram.diagonal().max() > SWALLOWS * self.size else cost
+        largest = max(gram.diagonal().tolist())  # of a few numbers Python's own maximum is the quicker
+        return self.cost(theta) if largest > SWALLOWS * self.size else cost
 
     def floor(self) -> float:
         """A cost below which the residual is all but the rounding of the evaluation itself."""
