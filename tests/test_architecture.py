@@ -26,6 +26,7 @@ INSIDE = {
     "equations": ("equation", "front"),
     "search": ("constraints", "settings", "forms", "judge", "networks", "loop"),
     "cli": ("printing", "tables", "demo", "app"),
+    "estimator": ("parameters", "tables", "regressor"),
     "runs": ("files", "records", "model", "folder", "run"),
     "report": (
         "drawing", "loss", "networks", "graph", "formula", "svg", "typeset", "plots", "words", "style", "section",

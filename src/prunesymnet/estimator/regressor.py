@@ -18,9 +18,7 @@ it in `runs`.
 import html
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from numbers import Integral
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,17 +26,19 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.metrics import r2_score
-from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from prunesymnet.coefficients import FitSettings, fit
 from prunesymnet.data import Dataset, check_finite, checks, repair_names
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, DomainWarning, InterruptedWarning
+from prunesymnet.estimator.parameters import is_whole, own_operators, settings_of
+from prunesymnet.estimator.tables import as_pandas, has_names, merged, targets_of, weighty
 from prunesymnet.expression import Expression, parse
-from prunesymnet.operators import OPERATORS, Operator, select_operators
+from prunesymnet.operators import Operator
 from prunesymnet.runs import Model, ended_by_hand, load_model, resume, run
-from prunesymnet.search import PRESETS, Constraints, SearchSettings, Start
+from prunesymnet.search import Constraints, SearchSettings, Start
 
 Array = NDArray[np.float64]
 STARTS = 256  # points from which the constants of a user's form are fitted
@@ -165,10 +165,10 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         ['a', 'b', 'c']
         """
         settings = settings_of(self)
-        tree = form if isinstance(form, Expression) else parse(form, operators=_own(settings))
-        if names is not None and (isinstance(names, str) or _has_names(X)):
+        tree = form if isinstance(form, Expression) else parse(form, operators=own_operators(settings))
+        if names is not None and (isinstance(names, str) or has_names(X)):
             raise ValueError(f"names must be a list of names for an X that has none, got {names!r}")
-        if names is None and not _has_names(X) and np.shape(X)[1:] == (1,) and "x" in tree.variables:
+        if names is None and not has_names(X) and np.shape(X)[1:] == (1,) and "x" in tree.variables:
             names = ["x"]
         columns, tables = self._tables(X, y, sample_weight, names=names, merge=False)
         parameters = [name for name in tree.variables if name not in tables[0].names]
@@ -188,7 +188,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     ) -> tuple[tuple[str, ...] | None, list[Dataset]]:
         """The columns as the user calls them, and a checked table for each target."""
         features = self._features(X, reset=True)
-        targets, labels = _targets(y, len(features))
+        targets, labels = targets_of(y)
         check_consistent_length(X, targets)
         weights = None
         if sample_weight is not None:
@@ -197,7 +197,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             raise DataError("X has one row (n_samples = 1); a formula needs at least 2")
         columns = tuple(map(str, self.feature_names_in_)) if hasattr(self, "feature_names_in_") else None
         wanted = columns or names or [f"x{i + 1}" for i in range(features.shape[1])]
-        ours = repair_names(wanted, taken=[operator.name for operator in _own(settings_of(self))])
+        ours = repair_names(wanted, taken=[operator.name for operator in own_operators(settings_of(self))])
         if len(ours) != features.shape[1] or len({*wanted}) != len(ours):
             raise DataError(f"names must be {features.shape[1]} different names, one per column of X, got {names!r}")
         called = repair_names(labels, taken=ours)
@@ -213,7 +213,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
 
     def _features(self, X: Any, *, reset: bool) -> Array:
         """X as finite numbers; what is wrong with a frame is said by column and row."""
-        if not _has_names(X):
+        if not has_names(X):
             if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
                 raise DataError("X has masked cells; fill them (.filled()) or drop their rows")
             table: Array = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset)
@@ -221,7 +221,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             check_finite(table, known.labels if known and not reset else [f"x{i + 1}" for i in range(table.shape[1])])
             return table
         validate_data(self, X, skip_check_array=True, reset=reset)
-        frame = _as_pandas(X, "X")
+        frame = as_pandas(X, "X")
         checks.check_unique(frame.columns)
         cells = [checks.as_floats(frame.iloc[:, i], f"column {name!r}") for i, name in enumerate(frame.columns)]
         if not cells or not len(frame):
@@ -253,7 +253,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         if index is None:
             return [front.best for front in self.fronts_]
         rows: list[Any] = list(index) if isinstance(index, list | tuple | np.ndarray) else [index] * self.n_outputs_
-        if len(rows) != self.n_outputs_ or not all(_is_whole(row) for row in rows):
+        if len(rows) != self.n_outputs_ or not all(is_whole(row) for row in rows):
             raise ValueError(f"index must be a row, or one row for each of {self.n_outputs_} targets, got {index!r}")
         return [front[int(row)] for front, row in zip(self.fronts_, rows, strict=True)]
 
@@ -398,58 +398,6 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         return {"text/plain": str(self), "text/html": self._repr_html_()}
 
 
-def settings_of(estimator: PruneSymRegressor) -> SearchSettings:
-    """The settings that its parameters say, checked."""
-    preset = estimator.preset
-    if isinstance(preset, str):
-        if preset not in PRESETS:
-            raise ValueError(f"preset must be SearchSettings or one of {', '.join(PRESETS)}, got {preset!r}")
-        preset = PRESETS[preset]
-    if not isinstance(preset, SearchSettings):
-        raise TypeError(f"preset must be a name or SearchSettings, got {type(preset).__name__}")
-    _check_others(estimator)
-    said: dict[str, Any] = {}
-    for name in ("max_complexity", "time_limit", "selection"):
-        if getattr(estimator, name) is not None:
-            said[name] = getattr(estimator, name)
-    if estimator.operators is not None:
-        if isinstance(estimator.operators, str) or not isinstance(estimator.operators, Iterable):
-            raise TypeError(f"operators must be a list of names or operators, got {estimator.operators!r}")
-        rows = select_operators(estimator.operators).values()
-        said["operators"] = tuple(row.name if OPERATORS.get(row.name) is row else row for row in rows)
-    if estimator.constraints is not None:
-        rules = estimator.constraints
-        try:
-            said["constraints"] = rules if isinstance(rules, Constraints) else Constraints(**rules)
-        except TypeError as problem:
-            raise TypeError(f"constraints must be Constraints or a dict of their fields: {problem}") from None
-    if estimator.device is not None:
-        said["exhaustive"] = replace(preset.exhaustive, device=estimator.device)
-        said["training"] = replace(preset.training, device=estimator.device)
-    said["workers"] = _workers(estimator.n_jobs)
-    if isinstance(estimator.preset, str) or estimator.random_state != 0:
-        said["seed"] = _seed(estimator.random_state)
-    return replace(preset, **said)
-
-
-def _check_others(estimator: PruneSymRegressor) -> None:
-    for name in ("progress", "warm_start"):
-        if not isinstance(getattr(estimator, name), bool | np.bool_):
-            raise TypeError(f"{name} must be True or False, got {getattr(estimator, name)!r}")
-    calls = estimator.callbacks
-    if not isinstance(calls, list | tuple) or not all(map(callable, calls)):
-        raise TypeError(f"callbacks must be a list of functions, got {calls!r}")
-    if estimator.run_dir is not None and not isinstance(estimator.run_dir, str | os.PathLike):
-        raise TypeError(f"run_dir must be a path, got {estimator.run_dir!r}")
-    if estimator.device is not None and not isinstance(estimator.device, str):
-        raise TypeError(f"device must be cpu or cuda, got {estimator.device!r}")
-    if estimator.device is not None and estimator.device.startswith("cuda"):
-        import torch
-
-        if not torch.cuda.is_available():
-            raise ValueError(f"device is {estimator.device!r}, and this machine has no GPU that torch can use")
-
-
 def _warn_if_stopped(model: Model) -> None:
     if any(map(ended_by_hand, model.fronts)):
         message = "the fit was stopped by hand: the formulas are the best so far"
@@ -460,96 +408,7 @@ def _functions(selection: Any, allow: Any) -> dict[str, Any]:
     return {name: value for name, value in (("selection", selection), ("allow", allow)) if value is not None}
 
 
-def _own(settings: SearchSettings) -> list[Operator]:
-    """The operators that the user made."""
-    return [operator for operator in settings.operators if isinstance(operator, Operator)]
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _workers(n_jobs: Any) -> int:
-    if n_jobs is None:
-        return 1
-    if not _is_whole(n_jobs) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be a number of threads, or -1 for one per core, got {n_jobs!r}")
-    return max(int(n_jobs), 0) if int(n_jobs) >= -1 else max((os.cpu_count() or 1) + 1 + int(n_jobs), 1)
-
-
-def _seed(random_state: Any) -> int:
-    if _is_whole(random_state) and int(random_state) >= 0:
-        return int(random_state)
-    try:
-        return int(check_random_state(random_state).randint(2**31 - 1))
-    except ValueError:
-        raise ValueError(
-            f"random_state must be a whole number >= 0, a RandomState or None, got {random_state!r}"
-        ) from None
-
-
-def weighty(rows: Array, weights: Array | None) -> tuple[Array, Array | None]:
-    """Without the rows of no weight."""
-    if weights is None:
-        return rows, None
-    kept = weights > 0
-    if kept.sum() < 2:
-        raise DataError(f"sample_weight leaves {kept.sum()} of {len(rows)} rows; give at least 2 a positive weight")
-    return rows[kept], weights[kept]
-
-
-def merged(rows: Array, weights: Array | None) -> tuple[Array, Array | None, int]:
-    """With one row where several are the same, of their weight together: a row of weight 2 is two rows. And how many
-    rows there were."""
-    frame = pd.DataFrame(rows)
-    if frame.duplicated().any() and frame.drop_duplicates().shape[0] > 1:
-        groups = frame.groupby(list(frame.columns), sort=False).ngroup().to_numpy()
-        first = np.unique(groups, return_index=True)[1]
-        weights = np.bincount(groups, weights=weights).astype(np.float64)
-        rows = rows[first]
-    return rows, None if weights is None or (weights == weights[0]).all() else weights, len(frame)
-
-
 def _constants(equation: Equation) -> pd.DataFrame:
     fields = ("name", "value", "standard_error", "low", "high")
     rows = [[getattr(constant, field) for field in fields] for constant in equation.constants]
     return pd.DataFrame(rows, columns=list(fields))
-
-
-def _has_names(X: Any) -> bool:
-    return hasattr(type(X), "columns") or isinstance(X, pd.DataFrame)  # asking a lazy frame itself makes it work
-
-
-def _as_pandas(values: Any, what: str) -> pd.DataFrame:
-    """A frame of any kind as pandas has it."""
-    if isinstance(values, pd.DataFrame):
-        return values
-    if not hasattr(values, "to_pandas"):
-        raise DataError(f"{what} is a {type(values).__name__}; make it a frame with rows first (.collect())")
-    frame: pd.DataFrame = values.to_pandas()
-    return frame
-
-
-def _targets(y: Any, rows: int) -> tuple[Array, list[str]]:
-    """y as finite numbers, [rows] or [rows, targets], and what to call its columns."""
-    if y is None:
-        raise ValueError("PruneSymRegressor requires y to be passed, but the target y is None")
-    if np.ma.isMaskedArray(y) and np.ma.is_masked(y):
-        raise DataError("y has masked values; fill them (.filled()) or drop their rows")
-    if hasattr(y, "to_frame") and not _has_names(y):  # a series
-        frame = _as_pandas(y.to_frame(), "y")
-        one = True
-    elif _has_names(y):
-        frame, one = _as_pandas(y, "y"), False
-    else:
-        array = check_array(
-            y, ensure_2d=False, dtype=None, ensure_all_finite=False, input_name="y", ensure_min_samples=0
-        )
-        frame, one = pd.DataFrame(array), array.ndim == 1
-    labels: list[Any] = list(frame.columns)
-    if not all(isinstance(label, str) and label for label in labels):
-        labels = ["y"] if len(labels) == 1 else [f"y{k + 1}" for k in range(len(labels))]
-    cells = [checks.as_floats(frame.iloc[:, k], f"target {label!r}") for k, label in enumerate(labels)]
-    if not cells:
-        raise DataError("y has no columns; pass at least one target")
-    return cells[0] if one else np.column_stack(cells), labels

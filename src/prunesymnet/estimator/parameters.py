@@ -1,0 +1,93 @@
+"""What the estimator's parameters say: `SearchSettings`, with each parameter checked by name."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from prunesymnet.operators import OPERATORS, Operator, select_operators
+from prunesymnet.search import PRESETS, Constraints, SearchSettings
+
+
+def settings_of(estimator: Any) -> SearchSettings:
+    """The settings that its parameters say, checked."""
+    preset = estimator.preset
+    if isinstance(preset, str):
+        if preset not in PRESETS:
+            raise ValueError(f"preset must be SearchSettings or one of {', '.join(PRESETS)}, got {preset!r}")
+        preset = PRESETS[preset]
+    if not isinstance(preset, SearchSettings):
+        raise TypeError(f"preset must be a name or SearchSettings, got {type(preset).__name__}")
+    _check_others(estimator)
+    said: dict[str, Any] = {}
+    for name in ("max_complexity", "time_limit", "selection"):
+        if getattr(estimator, name) is not None:
+            said[name] = getattr(estimator, name)
+    if estimator.operators is not None:
+        if isinstance(estimator.operators, str) or not isinstance(estimator.operators, Iterable):
+            raise TypeError(f"operators must be a list of names or operators, got {estimator.operators!r}")
+        rows = select_operators(estimator.operators).values()
+        said["operators"] = tuple(row.name if OPERATORS.get(row.name) is row else row for row in rows)
+    if estimator.constraints is not None:
+        rules = estimator.constraints
+        try:
+            said["constraints"] = rules if isinstance(rules, Constraints) else Constraints(**rules)
+        except TypeError as problem:
+            raise TypeError(f"constraints must be Constraints or a dict of their fields: {problem}") from None
+    if estimator.device is not None:
+        said["exhaustive"] = replace(preset.exhaustive, device=estimator.device)
+        said["training"] = replace(preset.training, device=estimator.device)
+    said["workers"] = _workers(estimator.n_jobs)
+    if isinstance(estimator.preset, str) or estimator.random_state != 0:
+        said["seed"] = _seed(estimator.random_state)
+    return replace(preset, **said)
+
+
+def _check_others(estimator: Any) -> None:
+    for name in ("progress", "warm_start"):
+        if not isinstance(getattr(estimator, name), bool | np.bool_):
+            raise TypeError(f"{name} must be True or False, got {getattr(estimator, name)!r}")
+    calls = estimator.callbacks
+    if not isinstance(calls, list | tuple) or not all(map(callable, calls)):
+        raise TypeError(f"callbacks must be a list of functions, got {calls!r}")
+    if estimator.run_dir is not None and not isinstance(estimator.run_dir, str | os.PathLike):
+        raise TypeError(f"run_dir must be a path, got {estimator.run_dir!r}")
+    if estimator.device is not None and not isinstance(estimator.device, str):
+        raise TypeError(f"device must be cpu or cuda, got {estimator.device!r}")
+    if estimator.device is not None and estimator.device.startswith("cuda"):
+        import torch
+
+        if not torch.cuda.is_available():
+            raise ValueError(f"device is {estimator.device!r}, and this machine has no GPU that torch can use")
+
+
+def own_operators(settings: SearchSettings) -> list[Operator]:
+    """The operators that the user made."""
+    return [operator for operator in settings.operators if isinstance(operator, Operator)]
+
+
+def is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _workers(n_jobs: Any) -> int:
+    if n_jobs is None:
+        return 1
+    if not is_whole(n_jobs) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be a number of threads, or -1 for one per core, got {n_jobs!r}")
+    return max(int(n_jobs), 0) if int(n_jobs) >= -1 else max((os.cpu_count() or 1) + 1 + int(n_jobs), 1)
+
+
+def _seed(random_state: Any) -> int:
+    if is_whole(random_state) and int(random_state) >= 0:
+        return int(random_state)
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError:
+        raise ValueError(
+            f"random_state must be a whole number >= 0, a RandomState or None, got {random_state!r}"
+        ) from None
