@@ -25,12 +25,12 @@ def provenance() -> dict[str, Any]:
         # On a machine that has the files but not the history, the caller says which commit they are.
         "commit": os.environ.get("BENCH_COMMIT") or git("rev-parse", "--short", "HEAD") + changed,
         "python": platform.python_version(),
-        "versions": {name: _version(name) for name in names},
+        "versions": {name: version(name) for name in names},
         "cores": os.cpu_count(),
     }
 
 
-def _version(name: str) -> str:
+def version(name: str) -> str:
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:

@@ -1,0 +1,24 @@
+"""Operon (pyoperon): genetic programming with a local search of the constants, its own choice by description length."""
+
+from prunesymnet.data import Dataset
+from prunesymnet.expression import Expression, parse
+
+SYMBOLS = "add,sub,mul,div,sin,cos,exp,log,square,sqrt,constant,variable"
+
+
+def fit(data: Dataset, seconds: float, seed: int) -> Expression:
+    from pyoperon.sklearn import SymbolicRegressor
+
+    model = SymbolicRegressor(
+        allowed_symbols=SYMBOLS,
+        objectives=["r2", "length"],
+        optimizer_iterations=10,
+        epsilon=1e-10,
+        generations=10**6,  # the time decides
+        max_evaluations=10**9,
+        max_time=max(round(seconds), 1),
+        n_threads=1,
+        random_state=seed + 1,  # 0 draws a seed
+    )
+    model.fit(data.X, data.y)
+    return parse(model.get_model_string(model.model_, 17, list(data.names)), variables=data.names)
