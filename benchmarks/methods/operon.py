@@ -1,5 +1,7 @@
 """Operon (pyoperon): genetic programming with a local search of the constants, its own choice by description length."""
 
+import numpy as np
+
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression, parse
 
@@ -20,5 +22,5 @@ def fit(data: Dataset, seconds: float, seed: int) -> Expression:
         n_threads=1,
         random_state=seed + 1,  # 0 draws a seed
     )
-    model.fit(data.X, data.y)
+    model.fit(np.array(data.X), np.array(data.y))  # it refuses arrays that may not be written to
     return parse(model.get_model_string(model.model_, 17, list(data.names)), variables=data.names)
