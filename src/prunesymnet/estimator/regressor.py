@@ -220,8 +220,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             known = getattr(self, "model_", None)
             check_finite(table, known.labels if known and not reset else [f"x{i + 1}" for i in range(table.shape[1])])
             return table
-        validate_data(self, X, skip_check_array=True, reset=reset)
-        frame = as_pandas(X, "X")
+        frame = as_pandas(X, "X")  # whose names every version of scikit-learn reads
+        validate_data(self, frame, skip_check_array=True, reset=reset)
         checks.check_unique(frame.columns)
         cells = [checks.as_floats(frame.iloc[:, i], f"column {name!r}") for i, name in enumerate(frame.columns)]
         if not cells or not len(frame):
