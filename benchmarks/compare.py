@@ -21,9 +21,8 @@ from joblib import Parallel, delayed
 
 from benchmarks import record
 from benchmarks.methods import NAMES, method
-from benchmarks.problems import Problem, load
+from benchmarks.problems import Problem, load, noisy
 from benchmarks.recovery import recovered
-from prunesymnet.data import Dataset, make_dataset
 from prunesymnet.expression import canonical, evaluate, to_text
 
 FILE = record.RESULTS / "compare.jsonl"
@@ -31,19 +30,10 @@ VERSIONS = {"operon": "pyoperon", "gplearn": "gplearn"}
 SECONDS, POINTS = 10.0, 128
 
 
-def sample(problem: Problem, noise: float, seed: int) -> Dataset:
-    data = problem.sample(POINTS, seed)
-    if not noise:
-        return data
-    errors = np.random.default_rng(1000 + seed).normal(size=data.rows)
-    y = data.y + noise * np.sqrt(np.mean(data.y**2)) * errors
-    return make_dataset(data.X, y, names=data.names, target=data.target)
-
-
 def run(name: str, noise: float, problem: Problem, seed: int, seconds: float, made_by: dict[str, Any]) -> None:
     """One fit, appended to the file."""
     row: dict[str, Any] = {"method": name, "noise": noise, "limit": seconds, "problem": problem.name, "seed": seed}
-    data, fresh = sample(problem, noise, seed), problem.sample(2000, 10_007)
+    data, fresh = noisy(problem.sample(POINTS, seed), noise, seed), problem.sample(2000, 10_007)
     began = time.perf_counter()
     try:
         found = method(name)(data, seconds, seed)

@@ -20,9 +20,9 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from benchmarks import record
-from benchmarks.problems import SETS, Problem, load
+from benchmarks.problems import SETS, Problem, load, noisy
 from benchmarks.recovery import recovered
-from prunesymnet.data import Dataset, make_dataset
+from prunesymnet.data import Dataset
 from prunesymnet.expression import canonical, to_text
 from prunesymnet.search import SearchSettings, search
 
@@ -48,11 +48,7 @@ def problems(condition: str) -> list[tuple[str, Problem]]:
 
 def sample(condition: str, problem: Problem, seed: int) -> Dataset:
     data = problem.sample(20 if condition == "few" else 128, seed)
-    if condition != "noise":
-        return data
-    noise = np.random.default_rng(1000 + seed).normal(size=data.rows)
-    y = data.y + 0.01 * np.sqrt(np.mean(data.y**2)) * noise
-    return make_dataset(data.X, y, names=data.names, target=data.target)
+    return noisy(data, 0.01, seed) if condition == "noise" else data
 
 
 def settings(condition: str, seed: int, workers: int) -> SearchSettings:

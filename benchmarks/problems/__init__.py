@@ -82,6 +82,15 @@ def sample(formula: Expression, rows: int = 128, seed: int = 0, low: Bounds = -5
     return make_dataset(X, y, names=names, target=TARGET)
 
 
+def noisy(data: Dataset, noise: float, seed: int) -> Dataset:
+    """With normal errors of this part of the target's root mean square."""
+    if not noise:
+        return data
+    errors = np.random.default_rng(1000 + seed).normal(size=data.rows)
+    y = data.y + noise * np.sqrt(np.mean(data.y**2)) * errors
+    return make_dataset(data.X, y, names=data.names, target=data.target)
+
+
 def one_weight_per_edge(formula: Expression, rng: np.random.Generator) -> Expression:
     """The formula as a pruned network writes it: every operand of every operator has a weight of its own."""
 
