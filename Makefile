@@ -6,10 +6,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check format docs docs-serve bench clean
+.PHONY: help setup demo test test-all check format docs docs-serve bench-setup bench tables clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## create .venv and install the package with its tested pins (does nothing when up to date)
 
@@ -46,12 +46,23 @@ docs: setup ## build the documentation into site/
 docs-serve: setup ## show the documentation in a browser, and what you change in it at once
 	@$(PY) -m mkdocs serve --strict
 
-bench: setup ## measure what the README reports; writes benchmarks/results/
+bench-setup: setup ## install the rivals that the benchmarks compare with (RILS-ROLS is compiled: one minute)
+	@$(PY) -m pip install --quiet -c constraints.txt -e '.[bench,cluster]'
+	@$(PY) -m pip install --quiet -c constraints.txt pybind11 setuptools wheel  # what rils-rols needs to be built
+	@$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation rils-rols || echo "RILS-ROLS can't be built here: left out"
+
+bench: bench-setup ## measure what the README reports (hours; goes on where it was); writes benchmarks/results/
 	@$(PY) -m benchmarks.core
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m benchmarks.speed
 	@$(PY) -m benchmarks.scanning
 	@$(PY) -m benchmarks.startup
-	@$(PY) -m benchmarks.search --conditions default
+	@$(PY) -m benchmarks.published
+	@$(PY) -m benchmarks.run
+	@$(MAKE) --no-print-directory tables
+
+tables: setup ## tables and figures from benchmarks/results/, and the README with them
+	@$(PY) -m benchmarks.tables
+	@$(PY) -m benchmarks.figures
 	@$(PY) -m benchmarks.readme
 
 clean: ## remove what make made

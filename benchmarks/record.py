@@ -14,20 +14,25 @@ RESULTS = Path(__file__).parent / "results"
 
 def provenance() -> dict[str, Any]:
     """The commit (with a + where the tree has uncommitted changes), the versions and the machine."""
+    names = ("numpy", "scipy", "sympy", "torch", "prunesymnet")
+    return {
+        "commit": commit(),
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in names},
+        "machine": machine(),
+        "cores": os.cpu_count(),
+    }
+
+
+def commit() -> str:
+    """On a machine that has the files but not the history, BENCH_COMMIT says which they are."""
     root = Path(__file__).parents[1]
 
     def git(*args: str) -> str:
         return subprocess.run(["git", *args], cwd=root, capture_output=True, text=True, check=False).stdout.strip()
 
     changed = "+" if git("status", "--porcelain", "--", "src", "benchmarks/*.py") else ""
-    names = ("numpy", "scipy", "sympy", "torch", "prunesymnet")
-    return {
-        # On a machine that has the files but not the history, the caller says which commit they are.
-        "commit": os.environ.get("BENCH_COMMIT") or git("rev-parse", "--short", "HEAD") + changed,
-        "python": platform.python_version(),
-        "versions": {name: version(name) for name in names},
-        "cores": os.cpu_count(),
-    }
+    return os.environ.get("BENCH_COMMIT") or git("rev-parse", "--short", "HEAD") + changed
 
 
 def version(name: str) -> str:
@@ -35,6 +40,14 @@ def version(name: str) -> str:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return "from source"
+
+
+def machine() -> str:
+    """The processor, as it calls itself."""
+    described = Path("/proc/cpuinfo")
+    lines = described.read_text().splitlines() if described.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()
 
 
 def write(name: str, rows: Iterable[dict[str, Any]]) -> Path:
@@ -47,5 +60,23 @@ def write(name: str, rows: Iterable[dict[str, Any]]) -> Path:
     return path
 
 
-def read(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (RESULTS / f"{name}.jsonl").read_text().splitlines()]
+def append(path: Path, row: dict[str, Any]) -> None:
+    """One more line, on the disk when this returns. What a killed process left of a line is cut off first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab+") as file:
+        size = file.seek(0, os.SEEK_END)
+        if size:
+            file.seek(size - 1)
+            if file.read(1) != b"\n":
+                file.seek(0)
+                file.truncate(file.read().rfind(b"\n") + 1)
+        file.write(json.dumps(row).encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read(file: str | Path) -> list[dict[str, Any]]:
+    """The rows of a file, none where there is none; a line that a killed process left half is not a row."""
+    path = RESULTS / f"{file}.jsonl" if isinstance(file, str) else file
+    text = path.read_text() if path.exists() else ""
+    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]

@@ -3,23 +3,50 @@
 import numpy as np
 import pytest
 
-from benchmarks.methods import NAMES, method
+from benchmarks.methods import NAMES, RIVALS, method, missing
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import evaluate
 
 X = np.random.default_rng(0).uniform(1, 3, (60, 2))
 DATA = make_dataset(X, X[:, 0] * X[:, 1] + X[:, 0], names=["a", "b"])
-NEEDS = {"ours": "prunesymnet", "operon": "pyoperon", "gplearn": "gplearn"}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_method_finds_a_simple_formula_in_a_second(name):
-    pytest.importorskip(NEEDS[name])
-    values, finite = evaluate(method(name)(DATA, 1.0, 0), DATA.columns)
+@pytest.mark.parametrize("name", ["ours", *RIVALS])
+def test_a_method_finds_a_simple_formula_in_seconds(name):
+    reason = missing(name)
+    if reason:
+        pytest.skip(reason)
+    values, finite = evaluate(method(name)(DATA, 2.0, 0), DATA.columns)
     assert finite.all()
     assert np.corrcoef(values, DATA.y)[0, 1] > 0.95
 
 
+def test_every_variant_of_ours_can_be_run():
+    for name in NAMES:
+        if name not in RIVALS:
+            assert method(name)(DATA, 0.5, 0).variables
+
+
 def test_an_unknown_method_is_named():
-    with pytest.raises(ValueError, match="must be one of ours, operon, gplearn, got 'eureqa'"):
+    with pytest.raises(ValueError, match="must be one of ours, paper, .*, got 'eureqa'"):
         method("eureqa")
+
+
+def test_what_is_not_installed_is_said(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert missing("ours") is None
+    assert missing("dsr") is None
+    assert "pip install 'prunesymnet[bench]'" in missing("operon")
+
+
+def test_pysr_needs_julia(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert "it needs Julia" in missing("pysr")
+
+
+def test_rils_rols_numbers_the_columns():
+    pytest.importorskip("rils_rols_cpp")
+    from benchmarks.methods.rils_rols import read
+
+    assert str(read("(((x1*-0.500000)+ln(x0))+((x1)**2))", ("b", "x1"))) == "x1*(-0.5) + log(b) + x1**2"

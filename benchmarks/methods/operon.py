@@ -1,6 +1,7 @@
 """Operon (pyoperon): genetic programming with a local search of the constants, its own choice by description length."""
 
 import numpy as np
+from pyoperon.sklearn import SymbolicRegressor
 
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression, parse
@@ -9,8 +10,6 @@ SYMBOLS = "add,sub,mul,div,sin,cos,exp,log,square,sqrt,constant,variable"
 
 
 def fit(data: Dataset, seconds: float, seed: int) -> Expression:
-    from pyoperon.sklearn import SymbolicRegressor
-
     model = SymbolicRegressor(
         allowed_symbols=SYMBOLS,
         objectives=["r2", "length"],

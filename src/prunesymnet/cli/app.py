@@ -210,14 +210,18 @@ def resume(
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def bench(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Which benchmark: search, paper, speed, scanning, core ...")] = "search",
+    name: Annotated[
+        str, typer.Argument(help="Which benchmark: run, tables, figures, speed, scanning, core ...")
+    ] = "run",
 ) -> None:
-    """Run a benchmark of a checkout of the sources; further options are passed on to it."""
+    """Run a benchmark of a checkout of the sources; further options are passed on to it. By default, it is `run`: every
+    method on every problem, what has not been run yet (hours)."""
     import subprocess
 
-    if not Path("benchmarks", f"{name}.py").is_file():
-        there = sorted(path.stem for path in Path("benchmarks").glob("[a-z]*.py"))
-        known = f"there are {', '.join(there)}" if there else "run this in a checkout of the sources"
+    there = [path.stem for path in Path("benchmarks").glob("[a-z]*.py") if "__main__" in path.read_text("utf-8")]
+    there += [path.parent.name for path in Path("benchmarks").glob("*/__main__.py")]
+    if name not in there:
+        known = f"there are {', '.join(sorted(there))}" if there else "run this in a checkout of the sources"
         fail(f"no benchmark is named {name!r} here; {known}", USAGE)
     raise typer.Exit(subprocess.call([sys.executable, "-m", f"benchmarks.{name}", *context.args]))  # noqa: S603
 

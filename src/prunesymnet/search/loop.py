@@ -37,6 +37,7 @@ LEARN_BEFORE = 2  # the round before which networks are trained, so that their n
 AT_ONCE = 2  # proposals of a stage that are fitted before the next: of least error, and of shortest description
 SIMPLE = 10  # complexity: an exact formula that is longer is given some more stages to find a shorter one
 MORE_STAGES = 6
+TO_FINISH = 0.05  # of the time limit: for the last fits and the rounding
 # Seconds for rounding when the time is up, and when someone waits.
 PATIENCE = {SearchStatus.TIME_LIMIT: 1.0, SearchStatus.INTERRUPTED: 0.0}
 
@@ -127,7 +128,7 @@ class _OutOfTime(Exception):
 class _Search:
     def __init__(self, data: Dataset, settings: SearchSettings, watch: Watcher | None, start: Start) -> None:
         self.began = time.monotonic()
-        self.deadline = self.began + settings.time_limit
+        self.deadline = self.began + (1 - TO_FINISH) * settings.time_limit
         if start.again:
             training = replace(settings.training, seed=settings.training.seed + start.again)
             settings = replace(settings, training=training)

@@ -5,6 +5,8 @@ import warnings
 from typing import Any
 
 import numpy as np
+from gplearn.functions import make_function
+from gplearn.genetic import SymbolicRegressor
 
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Constant, Expression, Variable, apply
@@ -31,9 +33,6 @@ def _exp(values: Any) -> Any:
 
 
 def fit(data: Dataset, seconds: float, seed: int) -> Expression:
-    from gplearn.functions import make_function
-    from gplearn.genetic import SymbolicRegressor
-
     functions = [
         *("add", "sub", "mul", "div", "sin", "cos", "log", "sqrt"),
         make_function(function=_exp, name="exp", arity=1, wrap=False),

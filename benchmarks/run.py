@@ -1,0 +1,201 @@
+"""Runs methods on problems, many at a time, each on one core, and writes one JSON line per run.
+
+    python -m benchmarks.run                                    every plan, what the file does not have yet
+    python -m benchmarks.run comparison noise --jobs 16         these plans
+    python -m benchmarks.run --methods ours,operon --noise 0.1 --seconds 60 --seeds 3
+    python -m benchmarks.run --sets feynman --methods ours --points 1000 --range 1,5
+    python -m benchmarks.run --backend dask --scheduler tcp://host:8786
+
+Options that say which runs take the place of what the plans say; without a plan, they say it all. Rows go to
+benchmarks/results/runs.jsonl as they come, failures included; a run that was stopped goes on where it was. Each fit has
+a process of its own: one that crashes or does not end is a row, too. On a cluster, each machine needs this checkout.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed, parallel_config
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from benchmarks import record
+from benchmarks.methods import NAMES, RIVALS, missing
+from benchmarks.methods.ours import ABLATIONS
+from benchmarks.problems import SETS, load
+from benchmarks.problems.real import names as real_names
+from benchmarks.trial import EMPTY, LIMIT, POINTS, Trial
+
+ROOT = Path(__file__).parents[1]
+FILE = record.RESULTS / "runs.jsonl"
+FURTHER = tuple(name for name in SETS if name != "paper")
+ONE_CORE = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB", "JULIA")} | {
+    "CUDA_VISIBLE_DEVICES": ""
+}
+GRACE = 120.0  # seconds beyond twice the limit until a process is ended: imports, the first fit, the judging
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Every combination of these. The seeds are 0, 1, ..."""
+
+    methods: tuple[str, ...]
+    sets: tuple[str, ...] = ("paper",)
+    noise: tuple[float, ...] = (0.0,)
+    points: tuple[int, ...] = (POINTS,)
+    span: tuple[float, float] | None = None
+    seconds: tuple[float, ...] = (LIMIT,)
+    seeds: int = 1
+
+    def trials(self) -> Iterator[Trial]:
+        for limit, points, noise, seed, group, method in product(
+            self.seconds, self.points, self.noise, range(self.seeds), self.sets, self.methods
+        ):
+            if group == "real":  # as they are
+                yield from (Trial(method, group, name, 0.0, None, None, limit, seed) for name in real_names())
+            else:
+                names = (problem.name for problem in load(group))
+                yield from (Trial(method, group, name, noise, points, self.span, limit, seed) for name in names)
+
+
+STRONGEST = ("ours", "operon", "rils-rols")
+PLANS: dict[str, tuple[Runs, ...]] = {
+    # every method on the paper's 87
+    "comparison": (
+        Runs(("ours", "paper", *RIVALS), noise=(0.0, 0.01)),
+        Runs(("ours",), noise=(0.0, 0.01), seeds=5),
+    ),
+    # the paper's own tables; where its method runs, the epochs decide when it ends
+    "paper": (
+        Runs(("eql", "gp", "dsr"), seeds=5),
+        Runs(("paper",), seconds=(60.0,), seeds=5),
+        Runs(("paper-1000", "no-gradient-1000", "random-pruning-1000", "trained-weights"), seconds=(60.0,), seeds=3),
+    ),
+    "ablation": (Runs(tuple(ABLATIONS)),),
+    "further": (Runs(STRONGEST, sets=FURTHER),),
+    "real": (Runs(STRONGEST, sets=("real",), seeds=3),),
+    "noise": (Runs(("ours", "operon"), noise=(0.0, 0.001, 0.01, 0.1)),),
+    "points": (Runs(("ours", "operon"), points=(20, 50, POINTS, 500)),),
+    "range": (Runs(("ours", "operon"), span=(1.0, 2.0)),),
+    "limits": (Runs(("ours", "operon"), noise=(0.0, 0.01), seconds=(1.0, LIMIT, 60.0)),),
+}
+
+
+def isolated(trial: Trial, commit: str) -> dict[str, Any]:
+    """A trial in a process of its own, on one core, with an end."""
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.trial", json.dumps(asdict(trial))]
+    environment = os.environ | ONE_CORE | {"BENCH_COMMIT": commit}
+    status, text = "timed out", ""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=2 * trial.limit + GRACE
+        )
+        if done.returncode == 0:
+            row: dict[str, Any] = json.loads(done.stdout)
+            return row
+        status, text = "crashed", f"exit status {done.returncode}\n{done.stderr[-2000:]}"
+    known = None if trial.set == "real" else False
+    group = next((p.group for p in load() if p.name == trial.problem), "") if trial.set == "paper" else trial.set
+    row = asdict(trial) | EMPTY | {"group": group, "recovered": known, "form": known}
+    return row | {"status": status, "error": text or None} | record.provenance() | {"commit": commit}
+
+
+def rows(file: Path = FILE) -> list[dict[str, Any]]:
+    """The runs that are there, each once."""
+    return list({Trial.of(row).key: row for row in record.read(file)}.values())
+
+
+def todo(wanted: Iterable[Trial], file: Path) -> list[Trial]:
+    """What is wanted, can be run here and has not been; says what is left out."""
+    done = {Trial.of(row).key for row in rows(file)}
+    trials = {trial.key: trial for trial in wanted}
+    reasons = {name: reason for name in {t.method for t in trials.values()} if (reason := missing(name))}
+    for reason in sorted(reasons.values()):
+        print(reason)
+    return [trial for key, trial in trials.items() if key not in done and trial.method not in reasons]
+
+
+def run(trials: list[Trial], jobs: int, file: Path) -> None:
+    commit = record.commit()
+    bar = Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
+    )
+    work = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")
+    with bar:
+        task = bar.add_task("runs", total=len(trials))
+        for row in work(delayed(isolated)(trial, commit) for trial in trials):
+            record.append(file, row)
+            bar.update(task, advance=1, description=f"{row['method']} {row['problem']}")
+
+
+def _list(kind: type) -> Any:
+    return lambda text: tuple(kind(part) for part in text.split(","))
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("plans", nargs="*", metavar="plan", help=", ".join(PLANS))
+    parser.add_argument("--methods", type=_list(str), help=", ".join(NAMES))
+    parser.add_argument("--sets", type=_list(str), help=", ".join((*SETS, "real")))
+    parser.add_argument("--problems", type=_list(str), help="only these, such as koza-01,koza-02")
+    parser.add_argument("--noise", type=_list(float), help="parts of the target's root mean square, such as 0,0.01")
+    parser.add_argument("--points", type=_list(int))
+    parser.add_argument("--range", type=_list(float), dest="span", help="low,high for all variables")
+    parser.add_argument("--seconds", type=_list(float), help="limits for each fit")
+    parser.add_argument("--seeds", type=int)
+    parser.add_argument("--jobs", type=int, default=-1, help="fits at a time (left out: one for each core)")
+    parser.add_argument("--backend", choices=("loky", "dask"), default="loky")
+    parser.add_argument("--scheduler", help="of Dask (left out: a cluster of this machine)")
+    parser.add_argument("--file", type=Path, default=FILE, help="where the rows are (left out: runs.jsonl, as above)")
+    parser.add_argument("--dry", action="store_true", help="only say how many runs there are to do")
+    chosen = parser.parse_args()
+    known = {"plans": PLANS, "methods": NAMES, "sets": (*SETS, "real")}
+    for name, allowed in known.items():
+        unknown = [value for value in getattr(chosen, name) or () if value not in allowed]
+        if unknown:
+            parser.error(f"{name} must be of {', '.join(allowed)}, got {', '.join(unknown)}")
+    if chosen.span and len(chosen.span) != 2:
+        parser.error("range must be two numbers, such as 1,2")
+    return chosen
+
+
+def wanted(chosen: argparse.Namespace) -> Iterator[Trial]:
+    names = ("methods", "sets", "noise", "points", "span", "seconds", "seeds")
+    changes = {name: value for name in names if (value := getattr(chosen, name)) is not None}
+    if chosen.plans or not changes:
+        parts = [part for name in chosen.plans or PLANS for part in PLANS[name]]
+    else:
+        parts = [Runs(("ours",))]
+    trials = (trial for part in parts for trial in replace(part, **changes).trials())
+    return (trial for trial in trials if not chosen.problems or trial.problem in chosen.problems)
+
+
+def main() -> None:
+    chosen = options()
+    trials = todo(wanted(chosen), chosen.file)
+    print(f"{len(trials):,} runs to do; at most {sum(t.limit for t in trials) / 3600:.1f} core-hours")
+    if chosen.dry or not trials:
+        return
+    with contextlib.ExitStack() as stack:
+        if chosen.backend == "dask":
+            from dask.distributed import Client
+
+            cluster = chosen.scheduler or {"processes": True, "threads_per_worker": 1}
+            client = Client(cluster) if isinstance(cluster, str) else Client(**cluster)
+            stack.enter_context(client)
+            stack.enter_context(parallel_config(backend="dask"))
+        try:
+            run(trials, chosen.jobs, chosen.file)
+        except KeyboardInterrupt:
+            sys.exit("stopped; the same command goes on where this was")
+
+
+if __name__ == "__main__":
+    main()

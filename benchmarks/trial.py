@@ -1,0 +1,129 @@
+"""One method, one table, one seed: fit and judge, in a process of its own.
+
+    python -m benchmarks.trial '{"method": "ours", "set": "paper", "problem": "koza-01"}'
+
+prints the row that `benchmarks.run` writes down. The clock runs during the fit alone: a fit of a small table goes
+before, so that imports and what a language compiles at its first call are not counted for anyone.
+"""
+
+import json
+import math
+import os
+import sys
+import time
+import traceback
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from benchmarks import record
+from benchmarks.methods import PACKAGES, method
+from benchmarks.problems import Problem, load, noisy
+from benchmarks.problems.real import load_real, split
+from benchmarks.recovery import recovered, right_form
+from prunesymnet.data import Dataset, make_dataset
+from prunesymnet.expression import Expression, canonical, evaluate, to_text
+
+POINTS, LIMIT = 128, 10.0
+FRESH = 2000, 10_007  # points that judge, and the seed that draws them
+# What a row has, so that every row has it.
+EMPTY = dict.fromkeys(
+    ("seconds", "formula", "complexity", "true_complexity", "recovered", "form", "mse", "r2", "error", "version")
+)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """`noise`: a part of the target's root mean square; `span`: a range for all variables instead of their own;
+    `limit`: seconds. Of a real table, the seed says which quarter is held out, and `points` is None."""
+
+    method: str
+    set: str
+    problem: str
+    noise: float = 0.0
+    points: int | None = POINTS
+    span: tuple[float, float] | None = None
+    limit: float = LIMIT
+    seed: int = 0
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return tuple(tuple(value) if isinstance(value, list) else value for value in asdict(self).values())
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> "Trial":
+        return cls(**{name: row[name] for name in cls.__dataclass_fields__ if name in row})
+
+
+def find(trial: Trial) -> Problem | None:
+    """The problem with the range that was asked for; None for a real table."""
+    if trial.set == "real":
+        return None
+    problem = next((p for p in load(trial.set) if p.name == trial.problem), None)
+    if problem is None:
+        raise ValueError(f"the set {trial.set} has no problem {trial.problem!r}")
+    if trial.span:
+        low, high = trial.span
+        problem = replace(problem, ranges=dict.fromkeys(problem.ranges, (low, high)))
+    return problem
+
+
+def tables(trial: Trial, problem: Problem | None) -> tuple[Dataset, Dataset]:
+    """What is fitted, and what judges: fresh points without noise, or the rows held out."""
+    if problem is None:
+        return split(load_real(trial.problem), trial.seed)
+    data = problem.sample(trial.points or POINTS, trial.seed)
+    return noisy(data, trial.noise, trial.seed), problem.sample(*FRESH)
+
+
+def judge(problem: Problem | None, found: Expression, fresh: Dataset) -> dict[str, Any]:
+    short = canonical(found)
+    values, finite = evaluate(found, fresh.columns)
+    with np.errstate(over="ignore"):
+        mse = float(np.mean((values - fresh.y) ** 2)) if finite.all() else math.inf
+    row: dict[str, Any] = {"formula": to_text(short), "complexity": short.complexity}
+    if math.isfinite(mse):
+        row |= {"mse": mse, "r2": 1 - mse / float(np.var(fresh.y))}
+    if problem is not None:
+        row["recovered"] = recovered(problem, found) or recovered(problem, short)
+        row["form"] = row["recovered"] or right_form(problem, short)
+        row["true_complexity"] = min(problem.formula.complexity, canonical(problem.formula).complexity)
+    return row
+
+
+def measure(trial: Trial) -> dict[str, Any]:
+    problem = find(trial)
+    data, fresh = tables(trial, problem)
+    group = problem.group if problem and trial.set == "paper" else trial.set
+    row = asdict(trial) | EMPTY | {"group": group, "status": "done"}
+    if problem is not None:
+        row |= {"recovered": False, "form": False}
+    package = PACKAGES.get(trial.method)
+    row |= record.provenance() | {"version": record.version(package) if package else None}
+    fit = method(trial.method)
+    began = time.perf_counter()
+    try:
+        warm_up(fit)
+        began = time.perf_counter()
+        found = fit(data, trial.limit, trial.seed)
+        row["seconds"] = time.perf_counter() - began
+        return row | judge(problem, found, fresh)
+    except Exception:
+        return row | {
+            "status": "failed",
+            "error": traceback.format_exc(limit=-3),
+            "seconds": row["seconds"] or time.perf_counter() - began,
+        }
+
+
+def warm_up(fit: Any) -> None:
+    x = np.linspace(1, 2, 16)
+    fit(make_dataset(x, 2 * x + 1, names=["x"]), 1.0, 0)
+
+
+if __name__ == "__main__":
+    # Some methods print: only the row goes to what the caller reads.
+    with os.fdopen(os.dup(1), "w") as out:
+        os.dup2(2, 1)
+        print(json.dumps(measure(Trial.of(json.loads(sys.argv[1])))), file=out)
