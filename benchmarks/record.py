@@ -13,7 +13,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def provenance() -> dict[str, Any]:
-    """The commit (with a + where the tree has uncommitted changes), the versions and the machine."""
+    """The commit, the versions and the machine."""
     names = ("numpy", "scipy", "sympy", "torch", "prunesymnet")
     return {
         "commit": commit(),
@@ -25,14 +25,16 @@ def provenance() -> dict[str, Any]:
 
 
 def commit() -> str:
-    """On a machine that has the files but not the history, BENCH_COMMIT says which they are."""
+    """With a + where the tree has changes. On a machine that has no history, BENCH_COMMIT says which it is."""
+    if "BENCH_COMMIT" in os.environ:
+        return os.environ["BENCH_COMMIT"]
     root = Path(__file__).parents[1]
 
     def git(*args: str) -> str:
         return subprocess.run(["git", *args], cwd=root, capture_output=True, text=True, check=False).stdout.strip()
 
-    changed = "+" if git("status", "--porcelain", "--", "src", "benchmarks/*.py") else ""
-    return os.environ.get("BENCH_COMMIT") or git("rev-parse", "--short", "HEAD") + changed
+    changed = "+" if git("status", "--porcelain", "--", "src", "benchmarks/*.py", "benchmarks/methods") else ""
+    return git("rev-parse", "--short", "HEAD") + changed
 
 
 def version(name: str) -> str:

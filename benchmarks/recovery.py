@@ -11,7 +11,8 @@ import numpy as np
 
 from benchmarks.problems import Problem
 from prunesymnet.coefficients import FitSettings, fit
-from prunesymnet.expression import Apply, Expression, canonical, evaluate, postorder
+from prunesymnet.expression import Apply, Constant, Expression, canonical, evaluate, fold, postorder
+from prunesymnet.operators import Operator
 
 
 def operations(expression: Expression) -> int:
@@ -37,8 +38,21 @@ def recovered(problem: Problem, found: Expression) -> bool:
 
 
 def right_form(problem: Problem, found: Expression) -> bool:
-    """Is it the true formula but for the values of its constants? Those that it has as exact numbers are its form."""
-    if not found.constants or not short_enough(problem, found):
+    """Is it the true formula but for the values of its numbers? Exponents are its form."""
+    if not short_enough(problem, found):
+        return False
+    free = fold(found, _free, _keep_exponents)
+    if not free.constants:
         return recovered(problem, found)
-    fitted = fit(found, problem.sample(256, 10_009), settings=FitSettings(starts=4, time_limit=5.0))
+    fitted = fit(free, problem.sample(256, 10_009), settings=FitSettings(starts=4, time_limit=5.0))
     return recovered(problem, fitted.expression)
+
+
+def _free(leaf: Expression) -> Expression:
+    return Constant(float(leaf.value)) if isinstance(leaf, Constant) else leaf
+
+
+def _keep_exponents(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
+    if operator.name == "pow" and isinstance(operands[1], Constant) and operands[1].value.is_integer():
+        operands = operands[0], Constant(int(operands[1].value))
+    return Apply(operator, operands)

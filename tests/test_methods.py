@@ -28,7 +28,7 @@ def test_every_variant_of_ours_can_be_run():
 
 
 def test_an_unknown_method_is_named():
-    with pytest.raises(ValueError, match="must be one of ours, paper, .*, got 'eureqa'"):
+    with pytest.raises(ValueError, match=r"must be one of ours, paper, .*, got 'eureqa'"):
         method("eureqa")
 
 

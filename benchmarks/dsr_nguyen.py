@@ -1,0 +1,107 @@
+"""Is our deep symbolic regression the published one? Its settings, its problems (Nguyen), its rates of recovery.
+
+    python -m benchmarks.dsr_nguyen --jobs 2 --seeds 5      what the results file does not have yet
+    python -m benchmarks.dsr_nguyen --samples 2000000 --seconds 600
+    python -m benchmarks.dsr_nguyen --table                 the table of the file that is there
+
+One JSON line per problem and seed, appended as they come: a run that is stopped goes on where it was. As in the paper:
+20 points, the operators + - * / sin cos exp log and no constants, at most 2,000,000 formulas. The points are drawn anew
+for every seed. Recovered is what `benchmarks.recovery` says of the formula in its canonical form (of these operators a
+root is exp(log(x)/2), and 1 is x/x).
+"""
+
+import argparse
+import os
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from benchmarks import record
+from benchmarks.methods.dsr import NGUYEN, run
+from benchmarks.problems import Problem, load
+from benchmarks.recovery import recovered
+from prunesymnet.expression import canonical, to_text
+
+FILE = record.RESULTS / "dsr-nguyen.jsonl"
+POINTS, SEEDS, SECONDS = 20, 5, 600.0
+RATES = (100, 100, 100, 100, 72, 100, 35, 96, 100, 100, 100, 0)
+"""Percent of the paper's 100 runs, Nguyen-1 to 12 (Petersen et al. 2021, table 1)."""
+UNIT = ("nguyen-09", "nguyen-10")  # here from -1 to 1, in the paper from 0 to 1
+
+
+def problems() -> list[Problem]:
+    """Nguyen's, on the paper's ranges."""
+    return [
+        replace(problem, ranges=dict.fromkeys(problem.ranges, (0.0, 1.0))) if problem.name in UNIT else problem
+        for problem in load("nguyen")
+    ]
+
+
+def one(problem: Problem, seed: int, samples: int, seconds: float) -> dict[str, Any]:
+    found = run(problem.sample(POINTS, seed), replace(NGUYEN, samples=samples), seconds, seed)
+    short = canonical(found.expression)
+    return {
+        "problem": problem.name,
+        "seed": seed,
+        "most_samples": samples,
+        "limit": seconds,
+        "recovered": recovered(problem, found.expression) or recovered(problem, short),
+        "samples": found.samples,
+        "seconds": found.seconds,
+        "error": found.error,
+        "formula": to_text(short),
+        "settings": asdict(NGUYEN),
+    }
+
+
+def rows() -> list[dict[str, Any]]:
+    return record.read(FILE)
+
+
+def key(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["problem"], row["seed"], row["most_samples"], row["limit"]
+
+
+def table() -> str:
+    """By problem; of a problem and seed that was run more than once, the last."""
+    last = {(row["problem"], row["seed"]): row for row in rows()}.values()
+    lines = ["| problem | formula | recovered | published | formulas written | time |", "|---|---|---|---|---|---|"]
+    for problem, rate in zip(problems(), RATES, strict=True):
+        own = [row for row in last if row["problem"] == problem.name]
+        hits = [row for row in own if row["recovered"]]
+        written = f"{np.median([row['samples'] for row in hits]):,.0f}" if hits else ""
+        seconds = f"{np.median([row['seconds'] for row in hits]):.0f} s" if hits else ""
+        cells = [problem.name, f"`{to_text(problem.formula)}`", f"{len(hits)} of {len(own)}", f"{rate}%"]
+        lines.append(f"| {' | '.join([*cells, written, seconds])} |")
+    share = np.mean([row["recovered"] for row in last]) if last else 0.0
+    lines.append(f"| all | | {share:.1%} | {np.mean(RATES):.1f}% | | |")
+    commits = ", ".join(sorted({row["commit"] for row in last}))
+    return (
+        "\n".join(lines) + "\n\nFormulas written and time: medians of the runs that recovered the formula. "
+        f"Measured at commit {commits}; `python -m benchmarks.dsr_nguyen`."
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--samples", type=int, default=NGUYEN.samples)
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("--table", action="store_true")
+    options = parser.parse_args()
+    if not options.table:
+        os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+        limits = (options.samples, options.seconds)
+        made_by, done = record.provenance(), {key(row) for row in rows()}
+        wanted = [(problem, seed, *limits) for seed in range(options.seeds) for problem in problems()]
+        todo = [job for job in wanted if (job[0].name, *job[1:]) not in done]
+        for row in Parallel(n_jobs=options.jobs, return_as="generator_unordered")(delayed(one)(*job) for job in todo):
+            record.append(FILE, row | made_by)
+    print(table())
+
+
+if __name__ == "__main__":
+    main()

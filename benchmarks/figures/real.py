@@ -1,0 +1,55 @@
+"""Tables without a known formula: how well a method predicts, and how long its formulas are."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from benchmarks.figures.style import COLOURS, GREY, MARKS, blank, plain_log
+from benchmarks.statistics import NAMES, methods_in, of
+from benchmarks.tables.real import held_out
+
+
+def real(runs: pd.DataFrame) -> Figure | None:
+    """Median held-out R² against median complexity, with their quartiles, and the methods that none betters in both."""
+    chosen = held_out(runs)
+    chosen = chosen[chosen["complexity"] > 0]
+    if chosen.empty:
+        return None
+    there = methods_in(chosen)
+    figure = blank(6.4, 4.2)
+    axes = figure.subplots()
+    middles, spans = {}, {}
+    for method in there:
+        sizes, fits = (of(chosen, method)[name].quantile([0.25, 0.5, 0.75]).to_numpy() for name in ("complexity", "r2"))
+        colour = COLOURS[method]
+        axes.plot(sizes[[0, 2]], fits[[1, 1]], color=colour, lw=1.2, alpha=0.5)
+        axes.plot(sizes[[1, 1]], fits[[0, 2]], color=colour, lw=1.2, alpha=0.5)
+        axes.plot(sizes[1], fits[1], MARKS[method], color=colour, ms=9)
+        middles[method], spans[method] = (sizes[1], fits[1]), (fits[0], fits[2])
+    # Names stand above and below in turn, so that neighbours do not meet.
+    for turn, method in enumerate(sorted(there, key=middles.__getitem__)):
+        above = turn % 2 == 0
+        axes.annotate(
+            NAMES[method], (middles[method][0], spans[method][above]), (0, 4 if above else -4), ha="center",
+            textcoords="offset points", va="bottom" if above else "top", color=COLOURS[method],
+        )  # fmt: skip
+    front = pareto(middles)
+    axes.plot(*zip(*front, strict=True), color=GREY, lw=1, ls="--", zorder=0)
+    low, high = chosen["complexity"].quantile([0.05, 0.95])
+    axes.margins(0.12)
+    axes.set(xscale="log", xlabel="median complexity (smaller is better)", ylabel="median held-out R²")
+    plain_log(axes.xaxis, [t for t in (1, 2, 5, 10, 20, 50, 100, 200, 500) if low / 2 <= t <= high * 2])
+    axes.set_title(f"{chosen['problem'].nunique()} tables without a known formula: medians, quartiles and front")
+    return figure
+
+
+def pareto(middles: dict[str, tuple[float, float]]) -> list[tuple[float, float]]:
+    """The points that no other one betters in size and fit, by size.
+
+    >>> pareto({"a": (3, 0.5), "b": (5, 0.4), "c": (9, 0.8)})
+    [(3, 0.5), (9, 0.8)]
+    """
+    front: list[tuple[float, float]] = []
+    for size, fit in sorted(middles.values(), key=lambda point: (point[0], -point[1])):
+        if not front or fit > front[-1][1]:
+            front.append((size, fit))
+    return front

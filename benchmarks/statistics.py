@@ -1,0 +1,133 @@
+"""The runs of the results file as a frame, which of them are compared, and tests that say what a difference means."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from benchmarks import record
+from benchmarks.problems import SETS, load
+
+NAMES = {
+    "ours": "PruneSymNet",
+    "paper": "paper preset",
+    "eql": "EQL",
+    "gp": "GP (gplearn)",
+    "dsr": "DSR",
+    "operon": "Operon",
+    "rils-rols": "RILS-ROLS",
+    "pysr": "PySR",
+}
+RIVALS = tuple(name for name in NAMES if name not in ("ours", "paper"))
+EPOCHS_DECIDE = ("paper", "trained-weights", "paper-1000", "no-gradient-1000", "random-pruning-1000")
+LIMIT, LONG = 10.0, 60.0  # seconds allowed: to all, and to those whose epochs decide
+POINTS = 128
+CLOSE = 0.999  # an R² above it is a good fit, whatever the formula
+ROUND_OFF = 1e-20  # of the target's variance: mean squared errors below it are equal
+KEY = ["method", "set", "problem", "noise", "points", "span", "limit", "seed"]
+COLUMNS = [*KEY, "group", "status", "error", "seconds", "formula", "complexity", "true_complexity", "recovered", "form",
+           "mse", "r2", "version", "commit", "machine"]  # fmt: skip
+NUMBERS = ["noise", "points", "limit", "seed", "seconds", "complexity", "true_complexity", "mse", "r2"]
+
+
+def rows() -> list[dict[str, Any]]:
+    """The lines of the results file; none where there is no file."""
+    return record.read("runs")
+
+
+def frame(lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """One row per run, the last where a run was made again; a span as text, empty for a problem's own ranges.
+
+    A run that did not end by itself has no seconds: it had at least those it was allowed.
+    """
+    runs = pd.DataFrame(list(lines), columns=COLUMNS)
+    runs[NUMBERS] = runs[NUMBERS].astype(float)
+    runs["span"] = [f"[{span[0]:g}, {span[1]:g}]" if isinstance(span, list | tuple) else "" for span in runs["span"]]
+    runs["seconds"] = runs["seconds"].fillna(runs["limit"])
+    for name in ("recovered", "form"):
+        runs[name] = [flag is True for flag in runs[name]]
+    return runs.drop_duplicates(KEY, keep="last").reset_index(drop=True)
+
+
+def usual(runs: pd.DataFrame, *sets: str) -> pd.DataFrame:
+    """The runs that most tables compare: 128 points of the problems' own ranges, no noise, a method's usual time."""
+    limit = runs["method"].isin(EPOCHS_DECIDE).map({True: LONG, False: LIMIT})
+    return plain(runs[(runs["limit"] == limit) & (runs["noise"] == 0)], *sets)
+
+
+def plain(runs: pd.DataFrame, *sets: str) -> pd.DataFrame:
+    """The runs on 128 points of the problems' own ranges, with any noise and limit."""
+    return runs[runs["set"].isin(sets) & (runs["points"] == POINTS) & (runs["span"] == "")]
+
+
+def methods_in(runs: pd.DataFrame) -> list[str]:
+    """Those that have a name of their own, in the order of the tables."""
+    return [name for name in NAMES if (runs["method"] == name).any()]
+
+
+def of(runs: pd.DataFrame, method: str) -> pd.DataFrame:
+    return runs[runs["method"] == method]
+
+
+@cache
+def sizes() -> dict[str, int]:
+    """How many expressions each of the paper's data sets has."""
+    return dict(Counter(problem.group for problem in load()))
+
+
+@cache
+def variances(name: str) -> dict[str, float]:
+    """Of each problem of a set: the variance of the target at the fresh points by which a formula is judged."""
+    return {problem.name: float(np.var(problem.sample(2000, 10_007).y)) for problem in load(name)}
+
+
+def relative_mse(runs: pd.DataFrame) -> pd.Series:
+    """Mean squared errors in units of the target's variance: infinite where a run has none."""
+    known = {name: value for group in runs["set"].unique() if group in SETS for name, value in variances(group).items()}
+    return (runs["mse"] / runs["problem"].map(known)).fillna(np.inf)
+
+
+def wilson(found: int, tried: int) -> tuple[float, float]:
+    """The 95% interval of a share.
+
+    >>> low, high = wilson(87, 87)
+    >>> print(f"{low:.3f} to {high:.0f}")
+    0.958 to 1
+    """
+    interval = stats.binomtest(int(found), int(tried)).proportion_ci(method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+def mcnemar(ours: Sequence[bool], theirs: Sequence[bool]) -> float:
+    """The exact p-value that two methods which agree so often are equally good, paired on their problems.
+
+    >>> mcnemar([True] * 6 + [False], [False] * 5 + [True, False])
+    0.0625
+    """
+    first, second = np.asarray(ours, bool), np.asarray(theirs, bool)
+    only_ours, only_theirs = int((first & ~second).sum()), int((second & ~first).sum())
+    differ = only_ours + only_theirs
+    return float(stats.binomtest(only_ours, differ).pvalue) if differ else 1.0
+
+
+def holm(values: dict[str, float]) -> dict[str, float]:
+    """P-values of several questions, corrected so that one false answer among all of them stays as rare as a p says.
+
+    >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
+    {'a': 0.03, 'b': 0.06, 'c': 0.06}
+    """
+    ordered = sorted(values, key=values.__getitem__)
+    steps = [values[name] * (len(ordered) - rank) for rank, name in enumerate(ordered)]
+    corrected = dict(zip(ordered, np.minimum(np.maximum.accumulate(steps), 1.0).tolist(), strict=True)) if steps else {}
+    return {name: corrected[name] for name in values}
+
+
+def signed_rank(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """Wilcoxon's p-value that two methods are equally good, paired on their tables; 1 where they never differ."""
+    differences = np.asarray(ours, float) - np.asarray(theirs, float)
+    differences = differences[differences != 0]
+    return float(stats.wilcoxon(differences).pvalue) if len(differences) else 1.0

@@ -1,0 +1,77 @@
+"""The tables that are made from the file of runs, each as Markdown and as CSV.
+
+    python -m benchmarks.tables              writes benchmarks/results/tables/
+
+Each is a function of the runs (`benchmarks.statistics.frame`) to a `Table`, or to None where it would be empty.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from benchmarks import record, statistics
+from benchmarks.tables import behind, layout, methods, paper, real
+from benchmarks.tables.layout import Table
+
+FOLDER = record.RESULTS / "tables"
+TABLES: dict[str, Callable[[pd.DataFrame], Table | None]] = {
+    "datasets": paper.datasets,
+    "votes": paper.votes,
+    "recovered": paper.recovered,
+    "five-runs": paper.five_runs,
+    "ablation-votes": paper.ablation_votes,
+    "ablation-recovered": paper.ablation_recovered,
+    "methods": methods.methods,
+    "further": methods.further,
+    "noise": methods.noise,
+    "points": methods.points,
+    "limits": methods.limits,
+    "mechanisms": methods.mechanisms,
+    "seconds": methods.times,
+    "real": real.real,
+    "real-tables": real.real_tables,
+    "behind": behind.behind,
+}
+# The plans of benchmarks.run that make a table's runs, where they are not called as the table is; none means all.
+PLANS = {
+    "votes": "comparison paper",
+    "recovered": "comparison paper",
+    "five-runs": "comparison paper",
+    "ablation-votes": "paper",
+    "ablation-recovered": "paper",
+    "methods": "comparison noise",
+    "points": "points range",
+    "mechanisms": "comparison ablation",
+    "seconds": "comparison",
+    "real-tables": "real",
+    "behind": "",
+}
+
+
+def make(name: str, lines: Sequence[dict[str, Any]] | None = None) -> Table | None:
+    """A table by name, of these lines or of the results file."""
+    return TABLES[name](statistics.frame(statistics.rows() if lines is None else lines))
+
+
+def markdown(name: str, lines: Sequence[dict[str, Any]] | None = None) -> str:
+    """A table by name as Markdown, with the line that says where its numbers come from; empty where there are none."""
+    table = make(name, lines)
+    return layout.markdown(table, PLANS.get(name, name)) if table else ""
+
+
+def write(lines: Sequence[dict[str, Any]], folder: Path = FOLDER) -> list[Path]:
+    """All tables for which there are runs, as files; a message for each of the others."""
+    folder.mkdir(parents=True, exist_ok=True)
+    runs = statistics.frame(lines)
+    written = []
+    for name, build in TABLES.items():
+        table = build(runs)
+        if table is None:
+            print(f"{name}: no runs yet")
+            continue
+        (folder / f"{name}.md").write_text(layout.page(table, PLANS.get(name, name)), encoding="utf-8")
+        table.cells.to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")
+        written += [folder / f"{name}.md", folder / f"{name}.csv"]
+    return written

@@ -1,0 +1,66 @@
+"""Where ours is behind: every cell in which a rival does better, computed so that none is left out."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from benchmarks.statistics import CLOSE, LIMIT, NAMES, POINTS, RIVALS, of
+from benchmarks.tables.layout import HEADS, Table, with_heads
+from benchmarks.tables.real import held_out, means
+
+MEASURES = {"recovered": "recovered", "form": "right form", "close": f"R² > {CLOSE:g}"}
+CELL = ["noise", "points", "span", "limit", "set", "group"]
+
+
+def behind(runs: pd.DataFrame) -> Table | None:
+    """A line for each group of problems, condition and measure in which a rival is ahead of ours; all at seed 0."""
+    chosen = runs[runs["method"].isin(("ours", *RIVALS))]
+    known = chosen[(chosen["set"] != "real") & (chosen["seed"] == 0)]
+    cells = [*_known(known.assign(close=known["r2"] > CLOSE)), *_real(held_out(chosen))]
+    if not cells:
+        return None
+    lines = [line for line in cells if line["ahead"]]
+    what = f"{len(cells)} cells (a data set, a condition and a measure; R² on real tables to three decimals)"
+    caption = f"PruneSymNet is ahead of every rival, or equal, in all of {what}."
+    if lines:
+        caption = f"Where a rival does better than PruneSymNet on the same problems: {len(lines)} of {what}."
+    return Table("Behind", caption, with_heads(lines), chosen)
+
+
+def _known(chosen: pd.DataFrame) -> Iterator[dict[str, str]]:
+    both = chosen[chosen["method"] != "ours"].merge(of(chosen, "ours"), on=[*CELL, "problem"], suffixes=("", "_ours"))
+    sums = (
+        both.groupby([*CELL, "method"])[[*MEASURES, *(f"{name}_ours" for name in MEASURES)]].sum().reset_index("method")
+    )
+    for key, cell in sums.groupby(CELL):
+        where = dict(zip(CELL, key, strict=True))
+        for name, word in MEASURES.items():
+            behind = cell[cell[name] > cell[f"{name}_ours"]]
+            columns = (behind[column] for column in ("method", name, f"{name}_ours"))
+            ahead = [f"{NAMES[method]} {b} against {a}" for method, b, a in zip(*columns, strict=True)]
+            title = HEADS.get(where["group"], where["group"])
+            yield {"data set": title, "condition": _words(where), "measure": word, "ahead": "; ".join(ahead)}
+
+
+def _words(where: dict[str, float | str]) -> str:
+    """A condition, as far as it is not the usual one; the noise is always said."""
+    words = [f"noise {where['noise']:g}"]
+    words += [f"{where['points']:g} points"] * (where["points"] != POINTS)
+    words += [f"in {where['span']}"] * (where["span"] != "")
+    words += [f"{where['limit']:g} s"] * (where["limit"] != LIMIT)
+    return ", ".join(words)
+
+
+def _real(chosen: pd.DataFrame) -> Iterator[dict[str, str]]:
+    per_table = means(chosen).round(3)
+    if "ours" not in per_table:
+        return
+    for problem, line in per_table.iterrows():
+        others = {name: line[name] for name in RIVALS if name in line and pd.notna(line[name])}
+        ahead = [
+            f"{NAMES[name]} {value:.3f} against {line['ours']:.3f}"
+            for name, value in others.items()
+            if value > line["ours"]
+        ]
+        if others and pd.notna(line["ours"]):
+            yield {"data set": str(problem), "condition": "real", "measure": "held-out R²", "ahead": "; ".join(ahead)}

@@ -1,0 +1,201 @@
+"""Methods beside each other on known formulas: by noise, points and seconds, and what ours owes to its parts."""
+
+import pandas as pd
+
+from benchmarks.problems import SETS
+from benchmarks.statistics import (
+    CLOSE,
+    LIMIT,
+    NAMES,
+    POINTS,
+    RIVALS,
+    holm,
+    mcnemar,
+    methods_in,
+    of,
+    plain,
+    sizes,
+    usual,
+)
+from benchmarks.tables.layout import Table, by_data_set, called, count, interval, probability, seconds, with_heads
+
+FURTHER = tuple(name for name in SETS if name != "paper")
+EVEN = f"{POINTS} points, {LIMIT:g} s on one core, seed 0"
+
+
+def at_limit(runs: pd.DataFrame, *sets: str) -> pd.DataFrame:
+    """The runs of the named methods with the usual points and the same seconds for all, at any noise."""
+    return plain(runs[runs["method"].isin(NAMES) & (runs["limit"] == LIMIT)], *sets)
+
+
+def first_at_limit(runs: pd.DataFrame, *sets: str) -> pd.DataFrame:
+    chosen = at_limit(runs, *sets)
+    return chosen[chosen["seed"] == 0]
+
+
+def against_ours(first: pd.DataFrame) -> dict[str, float]:
+    """McNemar's p-value of each method against ours on the problems that both have, corrected for their number."""
+    ours = of(first, "ours").set_index("problem")["recovered"]
+    values = {}
+    for method in methods_in(first):
+        both = pd.concat([ours, of(first, method).set_index("problem")["recovered"]], axis=1, join="inner").to_numpy()
+        if method != "ours" and len(both):
+            values[method] = mcnemar(both[:, 0], both[:, 1])
+    return holm(values)
+
+
+def methods(runs: pd.DataFrame) -> Table | None:
+    """All methods at each level of noise: what they recover, how sure that is, and how long they take."""
+    every_seed = at_limit(runs, "paper")
+    lines = []
+    for noise, first in every_seed[every_seed["seed"] == 0].groupby("noise"):
+        values = against_ours(first)
+        for method in methods_in(first):
+            own = of(first, method)
+            seeds = of(every_seed[every_seed["noise"] == noise], method)
+            lines.append(
+                {"noise": f"{noise:g}", "method": called(own, method), **by_data_set(own, "recovered", sizes())}
+                | {
+                    "all": count(own["recovered"]),
+                    "95%": interval(own["recovered"]),
+                    "all seeds": count(seeds["recovered"]) if seeds["seed"].nunique() > 1 else "",
+                    "right form": count(own["form"], len(own)),
+                    f"R² > {CLOSE:g}": count(own["r2"] > CLOSE, len(own)),
+                    "median time": seconds(own["seconds"].median()),
+                    "failed": count(own["status"] != "done", len(own)),
+                    "p": probability(values.get(method)),
+                }
+            )
+    caption = (
+        f"The paper's expressions recovered by each method: {EVEN}. Noise is a part of the target's root mean square. "
+        "*95%*: Wilson's interval of the total. *Right form*: recovered once its constants are fitted to points "
+        "without noise. *p*: exact McNemar test against PruneSymNet on the same problems, Holm-corrected over "
+        "the methods of a noise level. *Failed*: runs without an answer."
+    )
+    return Table("Methods", caption, with_heads(lines), every_seed) if lines else None
+
+
+def further(runs: pd.DataFrame) -> Table | None:
+    """The other sets of formulas."""
+    chosen = first_at_limit(runs, *FURTHER)
+    chosen = chosen[chosen["noise"] == 0]
+
+    def cell(own: pd.DataFrame) -> str:
+        return f"{own['recovered'].sum()} ({(own['r2'] > CLOSE).sum()}) of {len(own)}" if len(own) else ""
+
+    lines = []
+    for method in methods_in(chosen):
+        own = of(chosen, method)
+        cells = {name: cell(own[own["set"] == name]) for name in FURTHER if (chosen["set"] == name).any()}
+        lines.append({"method": called(own, method), **cells, "all": cell(own), "95%": interval(own["recovered"])})
+    caption = f"Further sets, without noise: recovered (with R² > {CLOSE:g}) of how many; {EVEN}."
+    return Table("Further sets", caption, with_heads(lines), chosen) if lines else None
+
+
+def _spread(chosen: pd.DataFrame, kinds: tuple[str, ...] = ("recovered",)) -> list[dict[str, str]]:
+    """Lines for each method that was tried at more than one value of the column `at`, with a count for each value."""
+    words = {"recovered": "recovered", "form": "right form"}
+    full = sum(sizes().values())
+    lines = []
+    for method in methods_in(chosen):
+        own = of(chosen, method)
+        if own["at"].nunique() < 2:
+            continue
+        for kind in kinds:
+            cells = {at: count(own.loc[own["at"] == at, kind], full) for at in dict.fromkeys(chosen["at"])}
+            lines.append({"method": called(own, method), "": words[kind], **cells})
+    return lines
+
+
+def noise(runs: pd.DataFrame) -> Table | None:
+    """What is left when the points are not exact."""
+    chosen = first_at_limit(runs, "paper")
+    chosen = chosen.sort_values("noise").assign(at=lambda runs: runs["noise"].map("{:g}".format))
+    lines = _spread(chosen, ("recovered", "form"))
+    caption = (
+        f"The paper's expressions at several levels of noise; {EVEN}. A free constant is rarely right to 1e-4 where "
+        "points are noisy: *right form* says what is recovered once constants are fitted to points without noise."
+    )
+    return Table("Noise", caption, with_heads(lines), chosen) if lines else None
+
+
+def points(runs: pd.DataFrame) -> Table | None:
+    """What is left when there are fewer points, or when they lie closer together."""
+    chosen = runs[(runs["set"] == "paper") & (runs["noise"] == 0) & (runs["limit"] == LIMIT) & (runs["seed"] == 0)]
+    chosen = chosen[chosen["method"].isin(NAMES)].sort_values(["span", "points"])
+    where = zip(chosen["points"], chosen["span"], strict=True)
+    lines = _spread(chosen.assign(at=[f"{number:g} in {span}" if span else f"{number:g}" for number, span in where]))
+    caption = (
+        f"The paper's expressions with several numbers of points, and with all variables in one range; {LIMIT:g} s on "
+        "one core, without noise, seed 0."
+    )
+    return Table("Points", caption, with_heads(lines), chosen) if lines else None
+
+
+def limits(runs: pd.DataFrame) -> Table | None:
+    """What more time gives."""
+    timed = runs[runs["method"].isin(("ours", *RIVALS))]
+    chosen = plain(timed[timed["seed"] == 0], "paper")
+    chosen = chosen.sort_values("limit").assign(at=lambda runs: runs["limit"].map("{:g} s".format))
+    lines = []
+    for level, part in chosen.groupby("noise"):
+        kinds = ("recovered", "form") if level else ("recovered",)
+        lines += [{"noise": f"{level:g}"} | line for line in _spread(part, kinds)]
+    caption = f"The paper's expressions with several time limits; {POINTS} points, one core, seed 0."
+    return Table("Time limits", caption, with_heads(lines), chosen) if lines else None
+
+
+def mechanisms(runs: pd.DataFrame) -> Table | None:
+    """What each mechanism of ours is worth: what is lost without it."""
+    chosen = usual(runs, "paper")
+    chosen = chosen[
+        (chosen["seed"] == 0) & ((chosen["method"] == "ours") | chosen["method"].str.startswith("without-"))
+    ]
+    without = [method for method in dict.fromkeys(chosen["method"]) if method != "ours"]
+    whole = of(chosen, "ours").set_index("problem")["recovered"]
+    if not without or whole.empty:
+        return None
+    full = sum(sizes().values())
+    lines = [{"": "with all mechanisms", "recovered": count(whole, full)}]
+    for method in without:
+        part = of(chosen, method).set_index("problem")["recovered"]
+        both = pd.concat({"whole": whole, "part": part}, axis=1, join="inner").astype(bool)
+        lost, won = (both.index[both[a] & ~both[b]] for a, b in (("whole", "part"), ("part", "whole")))
+        title = method.replace("without-", "without ", 1)
+        lines.append({"": title, "recovered": count(part, full), "lost": ", ".join(lost), "gained": ", ".join(won)})
+    caption = f"The paper's expressions without one mechanism; {EVEN}. Most can be reached in more than one way."
+    return Table("Mechanisms", caption, with_heads(lines), chosen)
+
+
+def ratios(runs: pd.DataFrame) -> pd.DataFrame:
+    """How many times longer than ours each method took for each problem that both have."""
+    chosen = first_at_limit(runs, "paper")
+    chosen = chosen[chosen["noise"] == 0]
+    ours = of(chosen, "ours")[["problem", "seconds", "recovered"]]
+    both = chosen[chosen["method"] != "ours"].merge(ours, on="problem", suffixes=("", "_ours"))
+    return both.assign(ratio=both["seconds"] / both["seconds_ours"], both=both["recovered"] & both["recovered_ours"])
+
+
+def times(runs: pd.DataFrame) -> Table | None:
+    """How much longer the others take."""
+    paired = ratios(runs)
+    lines = []
+    for method in methods_in(paired):
+        own = of(paired, method)
+        alike = own[own["both"]]
+        lines.append(
+            {
+                "method": called(own, method),
+                "median time": seconds(own["seconds"].median()),
+                "PruneSymNet": seconds(own["seconds_ours"].median()),
+                "median ratio": f"{own['ratio'].median():.3g}",
+                "problems": str(len(own)),
+                "ratio where both recover": f"{alike['ratio'].median():.3g}" if len(alike) else "",
+                "of these": str(len(alike)),
+            }
+        )
+    caption = (
+        "How many times longer than PruneSymNet a method takes: the median of the ratios, problem by problem; without "
+        f"noise, {EVEN}. A method that does not know when it is done takes all the time it has."
+    )
+    return Table("Seconds", caption, with_heads(lines), paired) if lines else None
