@@ -6,7 +6,8 @@
     python -m benchmarks.run --sets feynman --methods ours --points 1000 --range 1,5
     python -m benchmarks.run --backend dask --scheduler tcp://host:8786
 
-Options that say which runs take the place of what the plans say; without a plan, they say it all. Rows go to
+Options take the place of what the plans say, but `--methods` only chooses among theirs; without a plan, options say it
+all. Rows go to
 benchmarks/results/runs.jsonl as they come, failures included; a run that was stopped goes on where it was. Each fit has
 a process of its own: one that crashes or does not end is a row, too. On a cluster, each machine needs this checkout.
 """
@@ -167,12 +168,14 @@ def options() -> argparse.Namespace:
 
 
 def wanted(chosen: argparse.Namespace) -> Iterator[Trial]:
-    names = ("methods", "sets", "noise", "points", "span", "seconds", "seeds")
+    names = ("sets", "noise", "points", "span", "seconds", "seeds")
     changes = {name: value for name in names if (value := getattr(chosen, name)) is not None}
-    if chosen.plans or not changes:
+    if chosen.plans or not (changes or chosen.methods):
         parts = [part for name in chosen.plans or PLANS for part in PLANS[name]]
+        if chosen.methods:
+            parts = [replace(part, methods=tuple(m for m in part.methods if m in chosen.methods)) for part in parts]
     else:
-        parts = [Runs(("ours",))]
+        parts = [Runs(chosen.methods or ("ours",))]
     trials = (trial for part in parts for trial in replace(part, **changes).trials())
     return (trial for trial in trials if not chosen.problems or trial.problem in chosen.problems)
 
