@@ -52,10 +52,15 @@ def machine() -> str:
     return models[0] if models else platform.processor() or platform.machine()
 
 
-def write(name: str, rows: Iterable[dict[str, Any]]) -> Path:
+def path_of(file: str | Path) -> Path:
+    """A file as it is given, or a results file by its name."""
+    return RESULTS / f"{file}.jsonl" if isinstance(file, str) else file
+
+
+def write(file: str | Path, rows: Iterable[dict[str, Any]]) -> Path:
     """One line per row; the file is replaced only when all are there."""
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}.jsonl"
+    path = path_of(file)
+    path.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(json.dumps(row) + "\n" for row in rows)
     path.with_suffix(".tmp").write_text(text)
     path.with_suffix(".tmp").replace(path)
@@ -79,6 +84,6 @@ def append(path: Path, row: dict[str, Any]) -> None:
 
 def read(file: str | Path) -> list[dict[str, Any]]:
     """The rows of a file, none where there is none; a line that a killed process left half is not a row."""
-    path = RESULTS / f"{file}.jsonl" if isinstance(file, str) else file
+    path = path_of(file)
     text = path.read_text() if path.exists() else ""
     return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]

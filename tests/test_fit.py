@@ -6,12 +6,14 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.optimize import curve_fit
 
 from benchmarks.problems import free_weights, load, sample
 from prunesymnet.coefficients import FitSettings, FitStatus, fit
 from prunesymnet.coefficients.fit import draw_starts
-from prunesymnet.coefficients.least_squares import levenberg_marquardt
+from prunesymnet.coefficients.least_squares import _solve_deficient, levenberg_marquardt
 from prunesymnet.data import Dataset, make_dataset
 from prunesymnet.expression import compile_expression, parse
 
@@ -229,3 +231,19 @@ FAST_OSCILLATIONS = ("korns-05", "aifeynman3-20")
 def test_what_is_no_expression_is_named(thing):
     with pytest.raises(TypeError, match=r"an Expression is needed, got .*parse\(text\) makes one"):
         fit(thing, table(X**2))
+
+
+def test_a_column_too_long_to_be_squared_does_not_stop_a_fit():
+    """Beside it, the matrix of products has numbers of any size, of which eigenvalues may not converge."""
+    data = sample(parse("4*x**4 + 3*x**3 + 2*x**2 + x"), 256, 10_009)
+    wild = parse("98.46802338642127*exp(0.7996944767296518*x) - 19066123.94692789*x"
+                 " + 8459804681.999765*sin(0.00225372931169215*x) - 156.19319281392296")  # fmt: skip
+    assert math.isfinite(fit(wild, data, settings=FitSettings(starts=4)).mse)
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, -3.0, 1e-80, 1e80, -1e155, 1e300]), min_size=9, max_size=9))
+def test_deficient_systems_always_have_an_answer(values):
+    columns = np.array(values).reshape(3, 3)
+    with np.errstate(all="ignore"):
+        gram = np.nan_to_num(columns @ columns.T, nan=np.inf, posinf=np.inf, neginf=-np.inf)
+        assert np.isfinite(_solve_deficient(gram[None], np.ones((1, 3)))).all()

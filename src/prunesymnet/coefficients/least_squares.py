@@ -264,11 +264,13 @@ def _solve_one(gram: Array, right: Array) -> Array:
 
 
 def _solve_deficient(gram: Array, right: Array) -> Array:
-    """The shortest solution (columns scaled to one length) where some directions are not determined."""
+    """The shortest solution (columns scaled to one length) where some directions are not determined. A column that is
+    too long to be squared is left out: beside it, numbers would be left that are not scaled at all."""
     lengths = np.sqrt(np.maximum(np.einsum("sii->si", gram), 0.0))
-    lengths = np.where((lengths > 0) & np.isfinite(lengths), lengths, 1.0)
+    usable = (lengths > 0) & np.isfinite(lengths)
+    lengths = np.where(usable, lengths, 1.0)
     scaled = gram / lengths[:, :, None] / lengths[:, None, :]
-    scaled = np.where(np.isfinite(scaled), scaled, 0.0)
+    scaled = np.where(np.isfinite(scaled) & usable[:, :, None] & usable[:, None, :], scaled, 0.0)
     values, vectors = np.linalg.eigh(scaled)
     along = np.einsum("sij,si->sj", vectors, np.where(np.isfinite(right), right, 0.0) / lengths)
     kept = values > 1e-13 * values[:, -1:]
