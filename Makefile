@@ -28,10 +28,11 @@ test: setup ## the tests, on every core, with coverage
 test-all: setup ## the slow tests too
 	@$(PY) -m pytest -n auto -q --cov --cov-report=term
 
-check: setup ## formatting, lint, types, and that the documentation can be built
+check: setup ## formatting, lint, types, that the tables are those of the runs, and that the documentation can be built
 	@$(PY) -m ruff format --check .
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
+	@$(PY) -m benchmarks.tables --check
 	@$(PY) -m benchmarks.readme --check
 	@$(PY) -m mkdocs build --strict --quiet --site-dir .cache/site
 
@@ -62,6 +63,7 @@ bench: bench-setup ## measure what the README reports (hours; goes on where it w
 
 tables: setup ## tables and figures from benchmarks/results/, and the README with them
 	@$(PY) -m benchmarks.tables
+	@$(PY) -m benchmarks.dsr_nguyen --table
 	@$(PY) -m benchmarks.figures
 	@$(PY) -m benchmarks.readme
 

@@ -13,15 +13,18 @@ root is exp(log(x)/2), and 1 is x/x).
 import argparse
 import os
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 
-from benchmarks import record
+from benchmarks import record, tables
 from benchmarks.methods.dsr import NGUYEN, run
 from benchmarks.problems import Problem, load
 from benchmarks.recovery import recovered
+from benchmarks.tables import layout
 from prunesymnet.expression import canonical, to_text
 
 FILE = record.RESULTS / "dsr-nguyen.jsonl"
@@ -64,24 +67,44 @@ def key(row: dict[str, Any]) -> tuple[Any, ...]:
     return row["problem"], row["seed"], row["most_samples"], row["limit"]
 
 
-def table() -> str:
+def table() -> pd.DataFrame:
     """By problem; of a problem and seed that was run more than once, the last."""
     last = {(row["problem"], row["seed"]): row for row in rows()}.values()
-    lines = ["| problem | formula | recovered | published | formulas written | time |", "|---|---|---|---|---|---|"]
+    lines = []
     for problem, rate in zip(problems(), RATES, strict=True):
         own = [row for row in last if row["problem"] == problem.name]
         hits = [row for row in own if row["recovered"]]
-        written = f"{np.median([row['samples'] for row in hits]):,.0f}" if hits else ""
-        seconds = f"{np.median([row['seconds'] for row in hits]):.0f} s" if hits else ""
-        cells = [problem.name, f"`{to_text(problem.formula)}`", f"{len(hits)} of {len(own)}", f"{rate}%"]
-        lines.append(f"| {' | '.join([*cells, written, seconds])} |")
+        lines.append(
+            {
+                "problem": problem.name,
+                "formula": f"`{to_text(problem.formula)}`",
+                "recovered": f"{len(hits)} of {len(own)}",
+                "published": f"{rate}%",
+                "formulas written": f"{np.median([row['samples'] for row in hits]):,.0f}" if hits else "",
+                "time": f"{np.median([row['seconds'] for row in hits]):.0f} s" if hits else "",
+            }
+        )
     share = np.mean([row["recovered"] for row in last]) if last else 0.0
-    lines.append(f"| all | | {share:.1%} | {np.mean(RATES):.1f}% | | |")
-    commits = ", ".join(sorted({row["commit"] for row in last}))
-    return (
-        "\n".join(lines) + "\n\nFormulas written and time: medians of the runs that recovered the formula. "
-        f"Measured at commit {commits}; `python -m benchmarks.dsr_nguyen`."
+    lines.append({"problem": "all", "recovered": f"{share:.0%}", "published": f"{np.mean(RATES):.0f}%"})
+    return pd.DataFrame(lines).fillna("")
+
+
+def write() -> list[Path]:
+    """The table as Markdown and as CSV."""
+    cells, made = table(), rows()
+    commits = ", ".join(sorted({row["commit"] for row in made}))
+    limits = ", ".join(f"{limit:g} s" for limit in sorted({row["limit"] for row in made}))
+    caption = (
+        f"Formulas written and time: medians of the runs that recovered the formula, which had at most {limits} on one "
+        "core. The published rates are of 100 runs."
     )
+    note = f"Measured at commit {commits}; `python -m benchmarks.dsr_nguyen`."
+    text = f"# DSR on Nguyen's problems\n\n{caption}\n\n{layout.lines(cells)}\n\n{note}\n"
+    paths = [tables.FOLDER / f"{FILE.stem}.md", tables.FOLDER / f"{FILE.stem}.csv"]
+    paths[0].parent.mkdir(parents=True, exist_ok=True)
+    paths[0].write_text(text, encoding="utf-8")
+    cells.to_csv(paths[1], index=False, lineterminator="\n")
+    return paths
 
 
 def main() -> None:
@@ -100,7 +123,8 @@ def main() -> None:
         todo = [job for job in wanted if (job[0].name, *job[1:]) not in done]
         for row in Parallel(n_jobs=options.jobs, return_as="generator_unordered")(delayed(one)(*job) for job in todo):
             record.append(FILE, row | made_by)
-    print(table())
+    print(table().to_string(index=False))
+    print(*write(), sep="\n")
 
 
 if __name__ == "__main__":

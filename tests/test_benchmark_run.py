@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from benchmarks import record, run
-from benchmarks.problems import load
+from benchmarks.problems import load, noisy
 from benchmarks.recovery import recovered, right_form
+from benchmarks.rejudge import judged
 from benchmarks.trial import Trial, measure
 from prunesymnet.expression import parse
 
@@ -100,13 +101,20 @@ def test_the_right_form_may_have_other_constants():
 def test_noise_is_a_part_of_the_root_mean_square_and_judged_without_it():
     row = measure(Trial("ours", "paper", "korns-01", noise=0.1, limit=2.0))
     truth = KOZA.sample(500, 0).y
-    from benchmarks.problems import noisy
-
     errors = noisy(KOZA.sample(500, 0), 0.1, 0).y - truth
     assert np.sqrt(np.mean(errors**2)) == pytest.approx(0.1 * np.sqrt(np.mean(truth**2)), rel=0.1)
     assert row["form"]
     assert not row["recovered"]
     assert row["r2"] > 0.99
+
+
+def test_formulas_can_be_judged_again():
+    row = measure(Trial("ours", "paper", "koza-04", limit=2.0))
+    spoilt = row | {"recovered": False, "form": False, "mse": 7.0, "r2": None}
+    assert judged(spoilt) == row
+    assert judged(spoilt | {"formula": "x"})["recovered"] is False
+    nothing = spoilt | {"formula": None}
+    assert judged(nothing) is nothing
 
 
 @pytest.mark.slow

@@ -362,3 +362,12 @@ def test_the_plans_that_the_tables_name_are_there():
 def test_names_of_lines_do_not_meet():
     places = style.apart([50.0, 51.0, 100.0, 52.0], 6.0)
     assert places == [45.0, 51.0, 100.0, 57.0]
+
+
+def test_old_files_are_named(lines, tmp_path):
+    tables.write(lines, tmp_path)
+    assert tables.stale(lines, tmp_path) == []
+    (tmp_path / "votes.csv").unlink()
+    changed = [line | {"recovered": False} if line["method"] == "paper" else line for line in lines]
+    assert "votes.csv" in tables.stale(changed, tmp_path)
+    assert "recovered.md" in tables.stale(changed, tmp_path)

@@ -1,6 +1,7 @@
 """The tables that are made from the file of runs, each as Markdown and as CSV.
 
     python -m benchmarks.tables              writes benchmarks/results/tables/
+    python -m benchmarks.tables --check      only says which files there are old
 
 Each is a function of the runs (`benchmarks.statistics.frame`) to a `Table`, or to None where it would be empty.
 """
@@ -12,11 +13,12 @@ from typing import Any
 import pandas as pd
 
 from benchmarks import record, statistics
-from benchmarks.tables import behind, layout, methods, paper, real
+from benchmarks.tables import behind, layout, methods, paper, real, summary
 from benchmarks.tables.layout import Table
 
 FOLDER = record.RESULTS / "tables"
 TABLES: dict[str, Callable[[pd.DataFrame], Table | None]] = {
+    "summary": summary.summary,
     "datasets": paper.datasets,
     "votes": paper.votes,
     "recovered": paper.recovered,
@@ -36,6 +38,7 @@ TABLES: dict[str, Callable[[pd.DataFrame], Table | None]] = {
 }
 # The plans of benchmarks.run that make a table's runs, where they are not called as the table is; none means all.
 PLANS = {
+    "summary": "comparison further real",
     "votes": "comparison paper",
     "recovered": "comparison paper",
     "five-runs": "comparison paper",
@@ -61,17 +64,33 @@ def markdown(name: str, lines: Sequence[dict[str, Any]] | None = None) -> str:
     return layout.markdown(table, PLANS.get(name, name)) if table else ""
 
 
-def write(lines: Sequence[dict[str, Any]], folder: Path = FOLDER) -> list[Path]:
-    """All tables for which there are runs, as files; a message for each of the others."""
-    folder.mkdir(parents=True, exist_ok=True)
+def files(lines: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """The text of every table's two files by their names; a message for each table without runs."""
     runs = statistics.frame(lines)
-    written = []
+    found = {}
     for name, build in TABLES.items():
         table = build(runs)
         if table is None:
             print(f"{name}: no runs yet")
             continue
-        (folder / f"{name}.md").write_text(layout.page(table, PLANS.get(name, name)), encoding="utf-8")
-        table.cells.to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")
-        written += [folder / f"{name}.md", folder / f"{name}.csv"]
-    return written
+        found[f"{name}.md"] = layout.page(table, PLANS.get(name, name))
+        found[f"{name}.csv"] = table.cells.to_csv(index=False, lineterminator="\n")
+    return found
+
+
+def write(lines: Sequence[dict[str, Any]], folder: Path = FOLDER) -> list[Path]:
+    """All tables for which there are runs, as files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = files(lines)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    return [folder / name for name in texts]
+
+
+def stale(lines: Sequence[dict[str, Any]], folder: Path = FOLDER) -> list[str]:
+    """The files that do not show the runs."""
+    return [
+        name
+        for name, text in files(lines).items()
+        if not (folder / name).is_file() or (folder / name).read_text(encoding="utf-8") != text
+    ]

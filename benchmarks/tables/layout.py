@@ -25,9 +25,13 @@ def markdown(table: Table, plan: str) -> str:
     """The table with the line that says how to make its numbers again; a table without a cell is its caption."""
     if table.cells.empty:
         return table.caption + measured(table.used, plan)
-    lines = [list(table.cells.columns), ["---"] * table.cells.shape[1], *table.cells.to_numpy().tolist()]
-    text = "\n".join(f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
-    return text + measured(table.used, plan)
+    return lines(table.cells) + measured(table.used, plan)
+
+
+def lines(cells: pd.DataFrame) -> str:
+    """The cells as Markdown."""
+    found = [list(cells.columns), ["---"] * cells.shape[1], *cells.to_numpy().tolist()]
+    return "\n".join(f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in line)} |" for line in found)
 
 
 def page(table: Table, plan: str) -> str:
@@ -41,8 +45,8 @@ def measured(used: pd.DataFrame, plan: str) -> str:
     if used.empty:
         return ""
     commits, machines = (", ".join(sorted(used[name].dropna().unique())) for name in ("commit", "machine"))
-    command = f"python -m benchmarks.run {plan}".rstrip()
-    return f"\n\nMeasured at commit {commits}, on {machines}; `{command}`."
+    command, where = f"python -m benchmarks.run {plan}".rstrip(), f", on {machines}" if machines else ""
+    return f"\n\nMeasured at commit {commits}{where}; `{command}`."
 
 
 def called(runs: pd.DataFrame, method: str) -> str:
