@@ -47,10 +47,13 @@ docs: setup ## build the documentation into site/
 docs-serve: setup ## show the documentation in a browser, and what you change in it at once
 	@$(PY) -m mkdocs serve --strict
 
-bench-setup: setup ## install the rivals that the benchmarks compare with (RILS-ROLS is compiled: one minute)
+bench-setup: $(VENV)/.rivals ## install the rivals that the benchmarks compare with (RILS-ROLS is compiled: one minute)
+
+$(VENV)/.rivals: $(STAMP)
 	@$(PY) -m pip install --quiet -c constraints.txt -e '.[bench,cluster]'
 	@$(PY) -m pip install --quiet -c constraints.txt pybind11 setuptools wheel  # what rils-rols needs to be built
 	@$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation rils-rols || echo "RILS-ROLS can't be built here: left out"
+	@touch $@
 
 bench: bench-setup ## measure what the README reports (hours; goes on where it was); writes benchmarks/results/
 	@$(PY) -m benchmarks.core

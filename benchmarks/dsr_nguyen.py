@@ -43,7 +43,8 @@ def problems() -> list[Problem]:
 
 
 def one(problem: Problem, seed: int, samples: int, seconds: float) -> dict[str, Any]:
-    found = run(problem.sample(POINTS, seed), replace(NGUYEN, samples=samples), seconds, seed)
+    settings = replace(NGUYEN, samples=samples)
+    found = run(problem.sample(POINTS, seed), settings, seconds, seed)
     short = canonical(found.expression)
     return {
         "problem": problem.name,
@@ -55,7 +56,7 @@ def one(problem: Problem, seed: int, samples: int, seconds: float) -> dict[str, 
         "seconds": found.seconds,
         "error": found.error,
         "formula": to_text(short),
-        "settings": asdict(NGUYEN),
+        "settings": asdict(settings),
     }
 
 
@@ -92,6 +93,8 @@ def table() -> pd.DataFrame:
 def write() -> list[Path]:
     """The table as Markdown and as CSV."""
     cells, made = table(), rows()
+    if not made:
+        return []
     commits = ", ".join(sorted({row["commit"] for row in made}))
     limits = ", ".join(f"{limit:g} s" for limit in sorted({row["limit"] for row in made}))
     caption = (

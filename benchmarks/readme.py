@@ -4,7 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-from benchmarks import core, paper, record, scanning, search, speed, startup
+from benchmarks import core, record, scanning, speed, startup, tables
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -24,11 +24,9 @@ def stability() -> str:
 
 TABLES = {
     "core": lambda: core.summary(record.read("core")),
-    "paper": paper.table,
     "speed": lambda: speed.summary(record.read("speed")),
     "cuda": cuda,
-    "search": search.table,
-    "ablation": search.ablation,
+    **{name: lambda name=name: tables.markdown(name) for name in tables.TABLES},
     "scanning": lambda: scanning.summary(record.read("scanning")),
     "scanning-cuda": lambda: scanning.summary(record.read("scanning-cuda")),
     "stability": stability,
@@ -37,11 +35,12 @@ TABLES = {
 
 
 def filled(text: str) -> str:
-    for name, table in TABLES.items():
-        mark = rf"(<!-- bench:{name} -->\n).*?(<!-- /bench:{name} -->)"
-        body = table()
-        text = re.sub(mark, lambda m, body=body: f"{m[1]}{body}\n{m[2]}", text, flags=re.DOTALL)
-    return text
+    def table(mark: re.Match[str]) -> str:
+        if mark["name"] not in TABLES:
+            raise ValueError(f"README.md has a mark for {mark['name']!r}; tables are {', '.join(TABLES)}")
+        return f"<!-- bench:{mark['name']} -->\n{TABLES[mark['name']]()}\n<!-- /bench:{mark['name']} -->"
+
+    return re.sub(r"<!-- bench:(?P<name>\S+) -->\n.*?<!-- /bench:(?P=name) -->", table, text, flags=re.DOTALL)
 
 
 if __name__ == "__main__":

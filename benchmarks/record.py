@@ -33,7 +33,11 @@ def commit() -> str:
     def git(*args: str) -> str:
         return subprocess.run(["git", *args], cwd=root, capture_output=True, text=True, check=False).stdout.strip()
 
-    changed = "+" if git("status", "--porcelain", "--", "src", "benchmarks/*.py", "benchmarks/methods") else ""
+    changed = (
+        "+"
+        if git("status", "--porcelain", "--", "src", "benchmarks/*.py", "benchmarks/methods", "benchmarks/problems")
+        else ""
+    )
     return git("rev-parse", "--short", "HEAD") + changed
 
 
@@ -86,4 +90,10 @@ def read(file: str | Path) -> list[dict[str, Any]]:
     """The rows of a file, none where there is none; a line that a killed process left half is not a row."""
     path = path_of(file)
     text = path.read_text() if path.exists() else ""
-    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+    rows = []
+    for number, line in enumerate(text[: text.rfind("\n") + 1].splitlines(), 1):
+        try:
+            rows.append(json.loads(line))
+        except json.JSONDecodeError as error:
+            raise ValueError(f"line {number} of {path} is not JSON ({error}): mend or delete it") from None
+    return rows

@@ -9,6 +9,7 @@ recovered once its constants are fitted to points without noise.
 
 import numpy as np
 
+from benchmarks.conditions import FRESH
 from benchmarks.problems import Problem
 from prunesymnet.coefficients import FitSettings, fit
 from prunesymnet.expression import Apply, Constant, Expression, canonical, evaluate, fold, postorder
@@ -28,7 +29,7 @@ def recovered(problem: Problem, found: Expression) -> bool:
     if not short_enough(problem, found):
         return False
     for wide in (1.0, 1.5):
-        data = problem.sample(2000, 10_007, wide=wide)
+        data = problem.sample(*FRESH, wide=wide)
         values, finite = evaluate(found, data.columns)
         size = np.maximum(np.abs(data.y), np.median(np.abs(data.y)))
         close = finite & (np.abs(values - data.y) <= 1e-4 * size)
@@ -38,7 +39,8 @@ def recovered(problem: Problem, found: Expression) -> bool:
 
 
 def right_form(problem: Problem, found: Expression) -> bool:
-    """Is it the true formula but for the values of its numbers? Exponents are its form."""
+    """Is it the true formula but for the values of its numbers? Exponents are its form. A term may be left over that
+    vanishes when its number is fitted, if the whole is short enough."""
     if not short_enough(problem, found):
         return False
     free = fold(found, _free, _keep_exponents)

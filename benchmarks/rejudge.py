@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from rich.progress import track
 
 from benchmarks import record
-from benchmarks.run import FILE, rows
+from benchmarks.run import FILE, rows, writing
 from benchmarks.trial import Trial, find, judge, tables
 from prunesymnet.expression import parse
 
@@ -32,10 +32,11 @@ def main() -> None:
     parser.add_argument("--file", type=Path, default=FILE)
     parser.add_argument("--jobs", type=int, default=-1)
     options = parser.parse_args()
-    before = rows(options.file)
-    work = Parallel(n_jobs=options.jobs, return_as="generator")(delayed(judged)(row) for row in before)
-    after = list(track(work, "judging", len(before)))
-    record.write(options.file, after)
+    with writing(options.file):
+        before = rows(options.file)
+        work = Parallel(n_jobs=options.jobs, return_as="generator")(delayed(judged)(row) for row in before)
+        after = list(track(work, "judging", len(before)))
+        record.write(options.file, after)
     for name in ("recovered", "form"):
         changed = sum(old[name] != new[name] for old, new in zip(before, after, strict=True))
         print(f"{name}: {changed} of {len(before)} rows have changed")

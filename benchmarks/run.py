@@ -7,9 +7,9 @@
     python -m benchmarks.run --backend dask --scheduler tcp://host:8786
 
 Options take the place of what the plans say, but `--methods` only chooses among theirs; without a plan, options say it
-all. Rows go to
-benchmarks/results/runs.jsonl as they come, failures included; a run that was stopped goes on where it was. Each fit has
-a process of its own: one that crashes or does not end is a row, too. On a cluster, each machine needs this checkout.
+all. Rows go to benchmarks/results/runs.jsonl as they come, failures included; a run that was stopped goes on where it
+was. Each fit has a process of its own: one that crashes or does not end is a row, too, and is run again only with
+`--again crashed` or the like. On a cluster, each machine needs this checkout.
 """
 
 import argparse
@@ -18,75 +18,29 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
-from itertools import product
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
 from joblib import Parallel, delayed, parallel_config
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from benchmarks import record
-from benchmarks.methods import NAMES, RIVALS, missing
-from benchmarks.methods.ours import ABLATIONS
+from benchmarks.methods import NAMES, missing
+from benchmarks.plans import PLANS, Runs
 from benchmarks.problems import SETS, load
+from benchmarks.problems.real import absent_tables
 from benchmarks.problems.real import names as real_names
-from benchmarks.trial import EMPTY, LIMIT, POINTS, Trial
+from benchmarks.trial import EMPTY, Trial
 
 ROOT = Path(__file__).parents[1]
 FILE = record.RESULTS / "runs.jsonl"
-FURTHER = tuple(name for name in SETS if name != "paper")
 ONE_CORE = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB", "JULIA")} | {
     "CUDA_VISIBLE_DEVICES": ""
 }
 GRACE = 120.0  # seconds beyond twice the limit until a process is ended: imports, the first fit, the judging
-
-
-@dataclass(frozen=True)
-class Runs:
-    """Every combination of these. The seeds are 0, 1, ..."""
-
-    methods: tuple[str, ...]
-    sets: tuple[str, ...] = ("paper",)
-    noise: tuple[float, ...] = (0.0,)
-    points: tuple[int, ...] = (POINTS,)
-    span: tuple[float, float] | None = None
-    seconds: tuple[float, ...] = (LIMIT,)
-    seeds: int = 1
-
-    def trials(self) -> Iterator[Trial]:
-        for limit, points, noise, seed, group, method in product(
-            self.seconds, self.points, self.noise, range(self.seeds), self.sets, self.methods
-        ):
-            if group == "real":  # as they are
-                yield from (Trial(method, group, name, 0.0, None, None, limit, seed) for name in real_names())
-            else:
-                names = (problem.name for problem in load(group))
-                yield from (Trial(method, group, name, noise, points, self.span, limit, seed) for name in names)
-
-
-STRONGEST = ("ours", "operon", "rils-rols")
-PLANS: dict[str, tuple[Runs, ...]] = {
-    # every method on the paper's 87
-    "comparison": (
-        Runs(("ours", "paper", *RIVALS), noise=(0.0, 0.01)),
-        Runs(("ours",), noise=(0.0, 0.01), seeds=5),
-    ),
-    # the paper's own tables; where its method runs, the epochs decide when it ends
-    "paper": (
-        Runs(("eql", "gp", "dsr"), seeds=5),
-        Runs(("paper",), seconds=(60.0,), seeds=5),
-        Runs(("paper-1000", "no-gradient-1000", "random-pruning-1000", "trained-weights"), seconds=(60.0,), seeds=3),
-    ),
-    "ablation": (Runs(tuple(ABLATIONS)),),
-    "further": (Runs(STRONGEST, sets=FURTHER),),
-    "real": (Runs(STRONGEST, sets=("real",), seeds=3),),
-    "noise": (Runs(("ours", "operon"), noise=(0.0, 0.001, 0.01, 0.1)),),
-    "points": (Runs(("ours", "operon"), points=(20, 50, POINTS, 500)),),
-    "range": (Runs(("ours", "operon"), span=(1.0, 2.0)),),
-    "limits": (Runs(("ours", "operon"), noise=(0.0, 0.01), seconds=(1.0, LIMIT, 60.0)),),
-}
 
 
 def isolated(trial: Trial, commit: str) -> dict[str, Any]:
@@ -99,9 +53,10 @@ def isolated(trial: Trial, commit: str) -> dict[str, Any]:
             command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=2 * trial.limit + GRACE
         )
         if done.returncode == 0:
-            row: dict[str, Any] = json.loads(done.stdout)
-            return row
-        status, text = "crashed", f"exit status {done.returncode}\n{done.stderr[-2000:]}"
+            with contextlib.suppress(json.JSONDecodeError):
+                row: dict[str, Any] = json.loads(done.stdout)
+                return row
+        status, text = "crashed", f"exit status {done.returncode}\n{done.stdout[-500:]}{done.stderr[-2000:]}"
     known = None if trial.set == "real" else False
     group = next((p.group for p in load() if p.name == trial.problem), "") if trial.set == "paper" else trial.set
     row = asdict(trial) | EMPTY | {"group": group, "recovered": known, "form": known}
@@ -113,14 +68,20 @@ def rows(file: Path = FILE) -> list[dict[str, Any]]:
     return list({Trial.of(row).key: row for row in record.read(file)}.values())
 
 
-def todo(wanted: Iterable[Trial], file: Path) -> list[Trial]:
-    """What is wanted, can be run here and has not been; says what is left out."""
-    done = {Trial.of(row).key for row in rows(file)}
+def todo(wanted: Iterable[Trial], file: Path, again: Collection[str] = ()) -> list[Trial]:
+    """What is wanted, can be run here and has not been (or is of a status or method that is wanted `again`); says what
+    is left out."""
+    done = {Trial.of(row).key for row in rows(file) if row["status"] not in again and row["method"] not in again}
     trials = {trial.key: trial for trial in wanted}
     reasons = {name: reason for name in {t.method for t in trials.values()} if (reason := missing(name))}
-    for reason in sorted(reasons.values()):
+    absent = absent_tables() if any(trial.set == "real" for trial in trials.values()) else {}
+    for reason in sorted({*reasons.values(), *absent.values()}):
         print(reason)
-    return [trial for key, trial in trials.items() if key not in done and trial.method not in reasons]
+    return [
+        trial
+        for key, trial in trials.items()
+        if key not in done and trial.method not in reasons and not (trial.set == "real" and trial.problem in absent)
+    ]
 
 
 def run(trials: list[Trial], jobs: int, file: Path) -> None:
@@ -151,19 +112,36 @@ def options() -> argparse.Namespace:
     parser.add_argument("--range", type=_list(float), dest="span", help="low,high for all variables")
     parser.add_argument("--seconds", type=_list(float), help="limits for each fit")
     parser.add_argument("--seeds", type=int)
+    parser.add_argument(
+        "--again", type=_list(str), default=(), help="run again: crashed, failed, timed-out, or a method"
+    )
     parser.add_argument("--jobs", type=int, default=-1, help="fits at a time (left out: one for each core)")
     parser.add_argument("--backend", choices=("loky", "dask"), default="loky")
     parser.add_argument("--scheduler", help="of Dask (left out: a cluster of this machine)")
     parser.add_argument("--file", type=Path, default=FILE, help="where the rows are (left out: runs.jsonl, as above)")
     parser.add_argument("--dry", action="store_true", help="only say how many runs there are to do")
     chosen = parser.parse_args()
-    known = {"plans": PLANS, "methods": NAMES, "sets": (*SETS, "real")}
+    chosen.again = tuple(name.replace("timed-out", "timed out") for name in chosen.again)
+    problems = (problem.name for group in SETS for problem in load(group))
+    known = {
+        "plans": tuple(PLANS),
+        "methods": NAMES,
+        "sets": (*SETS, "real"),
+        "problems": (*problems, *real_names()),
+        "again": (*NAMES, "crashed", "failed", "timed out"),
+    }
     for name, allowed in known.items():
         unknown = [value for value in getattr(chosen, name) or () if value not in allowed]
         if unknown:
-            parser.error(f"{name} must be of {', '.join(allowed)}, got {', '.join(unknown)}")
-    if chosen.span and len(chosen.span) != 2:
-        parser.error("range must be two numbers, such as 1,2")
+            few = ", ".join(allowed) if len(allowed) < 40 else "those of the sets"
+            parser.error(f"{name} must be of {few}, got {', '.join(unknown)}")
+    if chosen.span and not (len(chosen.span) == 2 and chosen.span[0] < chosen.span[1]):
+        parser.error("range must be two numbers, the lower first, such as 1,2")
+    for name, least in {"noise": 0, "points": 10, "seconds": 0.1}.items():
+        if any(not value >= least for value in getattr(chosen, name) or ()):
+            parser.error(f"{name} must be at least {least}, got {', '.join(map(str, getattr(chosen, name)))}")
+    if chosen.seeds is not None and chosen.seeds < 1:
+        parser.error(f"seeds must be at least 1, got {chosen.seeds}")
     return chosen
 
 
@@ -182,22 +160,34 @@ def wanted(chosen: argparse.Namespace) -> Iterator[Trial]:
 
 def main() -> None:
     chosen = options()
-    trials = todo(wanted(chosen), chosen.file)
+    trials = todo(wanted(chosen), chosen.file, chosen.again)
     print(f"{len(trials):,} runs to do; at most {sum(t.limit for t in trials) / 3600:.1f} core-hours")
     if chosen.dry or not trials:
         return
-    with contextlib.ExitStack() as stack:
-        if chosen.backend == "dask":
-            from dask.distributed import Client
-
-            cluster = chosen.scheduler or {"processes": True, "threads_per_worker": 1}
-            client = Client(cluster) if isinstance(cluster, str) else Client(**cluster)
-            stack.enter_context(client)
-            stack.enter_context(parallel_config(backend="dask"))
-        try:
+    try:
+        with writing(chosen.file), backend(chosen):
             run(trials, chosen.jobs, chosen.file)
-        except KeyboardInterrupt:
-            sys.exit("stopped; the same command goes on where this was")
+    except Timeout:
+        sys.exit(f"another run is writing to {chosen.file}: wait for it, or choose another --file")
+    except KeyboardInterrupt:
+        sys.exit("stopped; the same command goes on where this was")
+
+
+def writing(file: Path) -> FileLock:
+    """For one process at a time; the lock ends with the process that has it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return FileLock(file.with_suffix(".lock"), timeout=0)
+
+
+@contextlib.contextmanager
+def backend(chosen: argparse.Namespace) -> Iterator[None]:
+    if chosen.backend == "loky":
+        yield
+        return
+    from dask.distributed import Client
+
+    with Client(chosen.scheduler) if chosen.scheduler else Client(threads_per_worker=1), parallel_config("dask"):
+        yield
 
 
 if __name__ == "__main__":

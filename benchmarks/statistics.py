@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from benchmarks import record
+from benchmarks.conditions import FRESH, LIMIT, LONG, PAPERS, POINTS
 from benchmarks.problems import SETS, load
 
 NAMES = {
@@ -22,15 +23,11 @@ NAMES = {
     "rils-rols": "RILS-ROLS",
     "pysr": "PySR",
 }
-RIVALS = tuple(name for name in NAMES if name not in ("ours", "paper"))
-EPOCHS_DECIDE = ("paper", "trained-weights", "paper-1000", "no-gradient-1000", "random-pruning-1000")
-LIMIT, LONG = 10.0, 60.0  # seconds allowed: to all, and to those whose epochs decide
-POINTS = 128
 CLOSE = 0.999  # an R² above it is a good fit, whatever the formula
 ROUND_OFF = 1e-20  # of the target's variance: mean squared errors below it are equal
 KEY = ["method", "set", "problem", "noise", "points", "span", "limit", "seed"]
 COLUMNS = [*KEY, "group", "status", "error", "seconds", "formula", "complexity", "true_complexity", "recovered", "form",
-           "mse", "r2", "version", "commit", "machine"]  # fmt: skip
+           "mse", "r2", "version", "commit", "machine", "note"]  # fmt: skip
 NUMBERS = ["noise", "points", "limit", "seed", "seconds", "complexity", "true_complexity", "mse", "r2"]
 
 
@@ -55,7 +52,7 @@ def frame(lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
 
 def usual(runs: pd.DataFrame, *sets: str) -> pd.DataFrame:
     """The runs that most tables compare: 128 points of the problems' own ranges, no noise, a method's usual time."""
-    limit = runs["method"].isin(EPOCHS_DECIDE).map({True: LONG, False: LIMIT})
+    limit = runs["method"].isin(PAPERS).map({True: LONG, False: LIMIT})
     return plain(runs[(runs["limit"] == limit) & (runs["noise"] == 0)], *sets)
 
 
@@ -82,7 +79,7 @@ def sizes() -> dict[str, int]:
 @cache
 def variances(name: str) -> dict[str, float]:
     """Of each problem of a set: the variance of the target at the fresh points by which a formula is judged."""
-    return {problem.name: float(np.var(problem.sample(2000, 10_007).y)) for problem in load(name)}
+    return {problem.name: float(np.var(problem.sample(*FRESH).y)) for problem in load(name)}
 
 
 def relative_mse(runs: pd.DataFrame) -> pd.Series:

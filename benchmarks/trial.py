@@ -18,15 +18,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks import record
+from benchmarks.conditions import FRESH, LIMIT, POINTS
 from benchmarks.methods import PACKAGES, method
 from benchmarks.problems import Problem, load, noisy
 from benchmarks.recovery import recovered, right_form
 from prunesymnet.data import Dataset, make_dataset
 from prunesymnet.expression import Expression, canonical, evaluate, to_text
 
-POINTS, LIMIT = 128, 10.0
 READY = ("gp", "operon", "rils-rols")  # when they have been imported, there is nothing left to load
-FRESH = 2000, 10_007  # points that judge, and the seed that draws them
 # What a row has, so that every row has it.
 EMPTY = dict.fromkeys(
     ("seconds", "formula", "complexity", "true_complexity", "recovered", "form", "mse", "r2", "error", "version")
@@ -75,7 +74,8 @@ def tables(trial: Trial, problem: Problem | None) -> tuple[Dataset, Dataset]:
         from benchmarks.problems.real import load_real, split  # pandas takes its time
 
         return split(load_real(trial.problem), trial.seed)
-    data = problem.sample(trial.points or POINTS, trial.seed)
+    assert trial.points is not None
+    data = problem.sample(trial.points, trial.seed)
     return noisy(data, trial.noise, trial.seed), problem.sample(*FRESH)
 
 
@@ -110,7 +110,7 @@ def measure(trial: Trial) -> dict[str, Any]:
             warm_up(fit)
         began = time.perf_counter()
         found = fit(data, trial.limit, trial.seed)
-        row["seconds"] = time.perf_counter() - began
+        row |= {"seconds": time.perf_counter() - began, "formula": to_text(found)}
         return row | judge(problem, found, fresh)
     except Exception:
         return row | {

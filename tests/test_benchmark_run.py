@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import record, run
+from benchmarks import plans, record, run
+from benchmarks.conditions import RIVALS
 from benchmarks.problems import load, noisy
 from benchmarks.recovery import recovered, right_form
 from benchmarks.rejudge import judged
@@ -48,16 +49,65 @@ def test_a_trial_has_a_key_that_survives_the_file():
 
 
 def test_plans_are_every_combination():
-    trials = list(run.Runs(("ours", "operon"), noise=(0.0, 0.1), seeds=2).trials())
+    trials = list(plans.Runs(("ours", "operon"), noise=(0.0, 0.1), seeds=2).trials())
     assert len(trials) == len({trial.key for trial in trials}) == 2 * 2 * 2 * 87
-    whole = [trial for parts in run.PLANS.values() for part in parts for trial in part.trials()]
+    whole = [trial for parts in plans.PLANS.values() for part in parts for trial in part.trials()]
     asked = {(t.method, t.noise) for t in whole if t.set == "paper" and t.limit == 10 and t.points == 128}
-    assert {(name, noise) for name in ("ours", *run.RIVALS) for noise in (0.0, 0.01)} <= asked
+    assert {(name, noise) for name in ("ours", *RIVALS) for noise in (0.0, 0.01)} <= asked
 
 
-@pytest.mark.parametrize(("option", "said"), [("--methods=eureqa", "got eureqa"), ("--range=1", "two numbers")])
-def test_what_is_unknown_is_named(option, said):
-    assert said in command(option)
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--methods=eureqa", "methods must be of ours, paper"),
+        ("--problems=koza-1", "got koza-1"),
+        ("--range=2,1", "the lower first"),
+        ("--points=0", "points must be at least 10, got 0"),
+        ("--seeds=0", "seeds must be at least 1"),
+    ],
+)
+def test_what_is_wrong_is_named(monkeypatch, capsys, option, said):
+    monkeypatch.setattr(sys, "argv", ["run", option])
+    with pytest.raises(SystemExit):
+        run.options()
+    assert said in capsys.readouterr().err
+
+
+def chosen(monkeypatch, *options: str) -> list[Trial]:
+    monkeypatch.setattr(sys, "argv", ["run", *options])
+    return list(run.wanted(run.options()))
+
+
+def test_options_take_the_place_of_what_plans_say(monkeypatch):
+    noisy_runs = chosen(monkeypatch, "comparison", "--methods=operon", "--noise=0.1")
+    assert {(trial.method, trial.noise, trial.seed) for trial in noisy_runs} == {("operon", 0.1, 0)}
+    assert chosen(monkeypatch, "ablation", "--methods=operon") == []
+    assert {trial.seed for trial in chosen(monkeypatch, "--seeds=2", "--sets=jin")} == {0, 1}
+    assert len(chosen(monkeypatch, "--problems=iris", "--sets=real", "--methods=ours,operon")) == 2
+    assert len({trial.key for trial in chosen(monkeypatch)}) > 5000
+
+
+def test_what_failed_is_run_again_when_asked_for(tmp_path):
+    file, trial = tmp_path / "runs.jsonl", Trial("ours", "paper", "koza-01")
+    record.append(file, asdict(trial) | {"status": "crashed"})
+    assert run.todo([trial], file) == []
+    assert run.todo([trial], file, ["failed", "operon"]) == []
+    assert run.todo([trial], file, ["crashed"]) == run.todo([trial], file, ["ours"]) == [trial]
+
+
+def test_one_run_at_a_time_writes_to_a_file(tmp_path):
+    file = tmp_path / "runs.jsonl"
+    with run.writing(file):
+        said = command("--methods=ours", "--problems=koza-04", f"--file={file}")
+    assert "another run is writing" in said
+    assert not file.exists()
+
+
+def test_tables_whose_package_is_missing_are_left_out(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("benchmarks.problems.real.find_spec", lambda name: None if name == "faraway" else name)
+    trials = [Trial("ours", "real", name, points=None) for name in ("iris", "cars")]
+    assert [trial.problem for trial in run.todo(trials, tmp_path / "none.jsonl")] == ["iris"]
+    assert "the tables of faraway are left out" in capsys.readouterr().out
 
 
 def test_what_crashes_and_what_does_not_end_are_rows(monkeypatch):
@@ -123,4 +173,7 @@ def test_a_cluster_can_do_the_runs(tmp_path):
     file = tmp_path / "runs.jsonl"
     options = "--methods=ours", "--problems=koza-03,koza-04", "--seconds=2", "--jobs=2", "--backend=dask"
     command(*options, f"--file={file}")
-    assert sorted(row["problem"] for row in record.read(file)) == ["koza-03", "koza-04"]
+    assert sorted((row["problem"], row["status"]) for row in record.read(file)) == [
+        ("koza-03", "done"),
+        ("koza-04", "done"),
+    ]

@@ -45,6 +45,24 @@ def test_pysr_needs_julia(monkeypatch):
     assert "it needs Julia" in missing("pysr")
 
 
+def test_the_trees_of_gplearn_have_its_values():
+    pytest.importorskip("gplearn")
+    from gplearn._program import _Program
+    from gplearn.functions import _function_map as functions
+
+    from benchmarks.methods.gp import tree
+
+    words = ["sub", "div", 0, "log", 1, "mul", "sqrt", 1, 2.5]
+    program = [functions[word] if isinstance(word, str) else word for word in words]
+    theirs = _Program(
+        function_set=[], arities={}, init_depth=(2, 6), init_method="grow", n_features=2, const_range=None,
+        metric=None, p_point_replace=0.05, parsimony_coefficient=0.0, random_state=None, program=program,
+    )  # fmt: skip
+    ours = tree(program, DATA.names)
+    assert str(ours) == "a/log(abs(b)) - sqrt(abs(b))*2.5"
+    np.testing.assert_allclose(evaluate(ours, DATA.columns).values, theirs.execute(X))
+
+
 def test_rils_rols_numbers_the_columns():
     pytest.importorskip("rils_rols_cpp")
     from benchmarks.methods.rils_rols import read

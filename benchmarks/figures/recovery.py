@@ -7,8 +7,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from benchmarks.conditions import LIMIT
 from benchmarks.figures.style import COLOURS, MARKS, blank, error_bars, name_lines, percent, plain_log
-from benchmarks.statistics import LIMIT, NAMES, methods_in, of, plain, sizes
+from benchmarks.statistics import NAMES, methods_in, of, plain, sizes
 from benchmarks.tables.methods import first_at_limit
 
 EARLIEST = 0.01  # seconds on the time axis
@@ -25,12 +26,10 @@ def time(runs: pd.DataFrame) -> Figure | None:
     ends = {}
     for method in methods_in(chosen):
         own = of(chosen, method)
+        at, share = _within(own)
         longest = own["limit"].max()
-        own = own[own["limit"] == longest]
-        found = np.sort(own.loc[own["recovered"], "seconds"].to_numpy()).clip(EARLIEST)
-        share = 100 * np.arange(len(found) + 1) / len(own)
-        until = max(longest, found[-1]) if len(found) else longest
-        axes.step([EARLIEST, *found, until], [*share, share[-1]], where="post", color=COLOURS[method],
+        until = max(longest, at[-1])
+        axes.step([*at, until], [*share, share[-1]], where="post", color=COLOURS[method],
                   lw=2.4 if method == "ours" else 1.6, solid_capstyle="butt")  # fmt: skip
         axes.plot(until, share[-1], MARKS[method], color=COLOURS[method], ms=5, clip_on=False)
         if longest < last:
@@ -42,6 +41,18 @@ def time(runs: pd.DataFrame) -> Figure | None:
     percent(axes)
     name_lines(axes, ends, 6.0)
     return figure
+
+
+def _within(own: pd.DataFrame) -> tuple[list[float], list[float]]:
+    """Times, and the percentage recovered until then. A method that was run with several limits has, at each time, the
+    best that one of them gives: one that never stops by itself would have nothing to show before the longest."""
+    by_limit = [runs for _, runs in own.groupby("limit")]
+    at = [EARLIEST, *np.unique(own.loc[own["recovered"], "seconds"].clip(EARLIEST))]
+    share = [
+        max(100 * (runs["recovered"] & (runs["seconds"].clip(EARLIEST) <= time)).mean() for runs in by_limit)
+        for time in at
+    ]
+    return at, share
 
 
 def _lines(

@@ -8,9 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from benchmarks.conditions import LIMIT
 from benchmarks.figures.style import BAND, COLOURS, GREY, INK, MARKS, blank, scatter_widths
 from benchmarks.published import DATA_SETS
-from benchmarks.statistics import LIMIT, NAMES, methods_in, of, relative_mse, sizes, usual
+from benchmarks.statistics import NAMES, methods_in, of, relative_mse, sizes, usual
 from benchmarks.tables.layout import HEADS
 from benchmarks.tables.methods import first_at_limit, ratios
 from benchmarks.tables.paper import BEST_OF

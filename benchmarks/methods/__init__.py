@@ -10,11 +10,11 @@ import shutil
 from importlib import import_module
 from typing import Protocol
 
+from benchmarks.conditions import RIVALS
 from benchmarks.methods.ours import VARIANTS, variant
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression
 
-RIVALS = ("eql", "gp", "dsr", "operon", "rils-rols", "pysr")
 NAMES = (*VARIANTS, *RIVALS)
 PACKAGES = {"gp": "gplearn", "operon": "pyoperon", "rils-rols": "rils-rols", "pysr": "pysr"}  # made by others
 

@@ -1,4 +1,7 @@
-"""gplearn: plain genetic programming, generation by generation until the time is up or the fit is exact."""
+"""gplearn: plain genetic programming, generation by generation until the time is up or the fit is exact.
+
+As it comes, with a penalty for length in the target's own unit, and the best of the last generation as the answer.
+"""
 
 import time
 import warnings
@@ -50,11 +53,11 @@ def fit(data: Dataset, seconds: float, seed: int) -> Expression:
             last = time.monotonic()
             taken = model.run_details_["generation_time"][-1]
             if last + taken > deadline or model._program.raw_fitness_ < EXACT * np.var(data.y):
-                return _tree(model._program.program, data.names)
+                return tree(model._program.program, data.names)
             model.set_params(generations=model.generations + 1)
 
 
-def _tree(program: list[Any], names: tuple[str, ...]) -> Expression:
+def tree(program: list[Any], names: tuple[str, ...]) -> Expression:
     """From its prefix order: functions, numbers of columns, floats."""
     stack: list[Expression] = []
     for node in reversed(program):

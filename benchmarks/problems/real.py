@@ -18,6 +18,7 @@ Dataset(petal_width_cm from sepal_length_cm, sepal_width_cm, petal_length_cm; 15
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
@@ -83,6 +84,17 @@ TABLES = (
 def names() -> tuple[str, ...]:
     """What `load_real` can be asked for."""
     return tuple(table.name for table in TABLES)
+
+
+def absent_tables() -> dict[str, str]:
+    """The tables whose package is not installed, and what to do about it."""
+    modules = {"scikit-learn": "sklearn"}
+    absent = {name for name in READERS if find_spec(modules.get(name, name)) is None}
+    return {
+        table.name: f"the tables of {table.package} are left out: pip install 'prunesymnet[bench]' brings them"
+        for table in TABLES
+        if table.package in absent
+    }
 
 
 def load_real(name: str) -> Dataset:

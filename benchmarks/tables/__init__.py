@@ -35,6 +35,7 @@ TABLES: dict[str, Callable[[pd.DataFrame], Table | None]] = {
     "real": real.real,
     "real-tables": real.real_tables,
     "behind": behind.behind,
+    "missed": behind.missed,
 }
 # The plans of benchmarks.run that make a table's runs, where they are not called as the table is; none means all.
 PLANS = {
@@ -50,6 +51,7 @@ PLANS = {
     "seconds": "comparison",
     "real-tables": "real",
     "behind": "",
+    "missed": "",
 }
 
 
@@ -79,9 +81,13 @@ def files(lines: Sequence[dict[str, Any]]) -> dict[str, str]:
 
 
 def write(lines: Sequence[dict[str, Any]], folder: Path = FOLDER) -> list[Path]:
-    """All tables for which there are runs, as files."""
+    """All tables for which there are runs, as files; those of tables that have lost theirs are removed."""
     folder.mkdir(parents=True, exist_ok=True)
     texts = files(lines)
+    for name in TABLES:
+        if f"{name}.md" not in texts:
+            (folder / f"{name}.md").unlink(missing_ok=True)
+            (folder / f"{name}.csv").unlink(missing_ok=True)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     return [folder / name for name in texts]

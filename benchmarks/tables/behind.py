@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from benchmarks.statistics import CLOSE, LIMIT, NAMES, POINTS, RIVALS, of
+from benchmarks.conditions import LIMIT, POINTS, RIVALS
+from benchmarks.statistics import CLOSE, NAMES, of
 from benchmarks.tables.layout import HEADS, Table, with_heads
 from benchmarks.tables.real import held_out, means
 
@@ -40,6 +41,32 @@ def _known(chosen: pd.DataFrame) -> Iterator[dict[str, str]]:
             ahead = [f"{NAMES[method]} {b} against {a}" for method, b, a in zip(*columns, strict=True)]
             title = HEADS.get(where["group"], where["group"])
             yield {"data set": title, "condition": _words(where), "measure": word, "ahead": "; ".join(ahead)}
+
+
+def missed(runs: pd.DataFrame) -> Table | None:
+    """The problems that a rival solves and ours does not, one by one; all at seed 0."""
+    chosen = runs[runs["method"].isin(("ours", *RIVALS)) & (runs["set"] != "real") & (runs["seed"] == 0)]
+    both = of(chosen, "ours").merge(chosen[chosen["method"] != "ours"], on=[*CELL, "problem"], suffixes=("_ours", ""))
+    if both.empty:
+        return None
+    lines = []
+    for name in ("recovered", "form"):
+        lost = both[both[name] & ~both[f"{name}_ours"]]
+        for key, cell in lost.groupby([*CELL, "problem"]):
+            where = dict(zip([*CELL, "problem"], key, strict=True))
+            who = ", ".join(NAMES[method] for method in cell["method"])
+            ours = f"`{cell['formula_ours'].iloc[0]}`"
+            lines.append(
+                {"problem": where["problem"], "condition": _words(where), "measure": MEASURES[name], "by": who}
+                | {"theirs": f"`{cell['formula'].iloc[0]}`", "PruneSymNet": ours}
+            )
+    tried = both.groupby([*CELL, "problem"]).ngroups
+    caption = f"No rival solves a problem that PruneSymNet does not, in {tried} problems and conditions."
+    if lines:
+        caption = (
+            f"Problems that a rival solves and PruneSymNet does not: {len(lines)}, in {tried} problems and conditions."
+        )
+    return Table("Missed", caption, with_heads(lines), chosen)
 
 
 def _words(where: dict[str, float | str]) -> str:

@@ -46,7 +46,8 @@ def measured(used: pd.DataFrame, plan: str) -> str:
         return ""
     commits, machines = (", ".join(sorted(used[name].dropna().unique())) for name in ("commit", "machine"))
     command, where = f"python -m benchmarks.run {plan}".rstrip(), f", on {machines}" if machines else ""
-    return f"\n\nMeasured at commit {commits}{where}; `{command}`."
+    notes = "".join(f" {note}" for note in sorted(used["note"].dropna().unique()))
+    return f"\n\nMeasured at commit {commits}{where}; `{command}`.{notes}"
 
 
 def called(runs: pd.DataFrame, method: str) -> str:

@@ -2,24 +2,10 @@
 
 import pandas as pd
 
-from benchmarks.problems import SETS
-from benchmarks.statistics import (
-    CLOSE,
-    LIMIT,
-    NAMES,
-    POINTS,
-    RIVALS,
-    holm,
-    mcnemar,
-    methods_in,
-    of,
-    plain,
-    sizes,
-    usual,
-)
+from benchmarks.conditions import FURTHER, LIMIT, POINTS, RIVALS
+from benchmarks.statistics import CLOSE, NAMES, holm, mcnemar, methods_in, of, plain, sizes, usual
 from benchmarks.tables.layout import Table, by_data_set, called, count, interval, probability, seconds, with_heads
 
-FURTHER = tuple(name for name in SETS if name != "paper")
 EVEN = f"{POINTS} points, {LIMIT:g} s on one core, seed 0"
 
 
@@ -168,11 +154,17 @@ def mechanisms(runs: pd.DataFrame) -> Table | None:
 
 
 def ratios(runs: pd.DataFrame) -> pd.DataFrame:
-    """How many times longer than ours each method took for each problem that both have."""
-    chosen = first_at_limit(runs, "paper")
+    """How many times longer than ours each method took for each problem that both have on the same machine: its first
+    run there beside the median of ours."""
+    chosen = at_limit(runs, "paper")
     chosen = chosen[chosen["noise"] == 0]
-    ours = of(chosen, "ours")[["problem", "seconds", "recovered"]]
-    both = chosen[chosen["method"] != "ours"].merge(ours, on="problem", suffixes=("", "_ours"))
+    ours = (
+        of(chosen, "ours")
+        .groupby(["problem", "machine"], as_index=False)
+        .agg({"seconds": "median", "recovered": "all"})
+    )
+    rivals = chosen[(chosen["method"] != "ours") & (chosen["seed"] == 0)]
+    both = rivals.merge(ours, on=["problem", "machine"], suffixes=("", "_ours"))
     return both.assign(ratio=both["seconds"] / both["seconds_ours"], both=both["recovered"] & both["recovered_ours"])
 
 
@@ -196,6 +188,6 @@ def times(runs: pd.DataFrame) -> Table | None:
         )
     caption = (
         "How many times longer than PruneSymNet a method takes: the median of the ratios, problem by problem; without "
-        f"noise, {EVEN}. A method that does not know when it is done takes all the time it has."
+        f"noise, {EVEN}, both on the same machine. A method that does not know when it is done takes all it has."
     )
     return Table("Seconds", caption, with_heads(lines), paired) if lines else None

@@ -2,9 +2,10 @@
 
 import pandas as pd
 
+from benchmarks.conditions import FURTHER
 from benchmarks.statistics import methods_in, of
 from benchmarks.tables.layout import Table, called, count, seconds, with_heads
-from benchmarks.tables.methods import EVEN, FURTHER, first_at_limit
+from benchmarks.tables.methods import EVEN, first_at_limit
 from benchmarks.tables.real import held_out
 
 NOISE = 0.01
@@ -21,8 +22,9 @@ def summary(runs: pd.DataFrame) -> Table | None:
         {
             "method": called(papers, method),
             "the paper's formulas": count(of(papers, method)["recovered"]),
-            f"{NOISE:.0%} noise": count(of(blurred, method)["recovered"]),
-            "... right form": count(of(blurred, method)["form"]),
+            "right form": count(of(papers, method)["form"], len(of(papers, method))),
+            f"... with {NOISE:.0%} noise": count(of(blurred, method)["recovered"]),
+            "right form ": count(of(blurred, method)["form"], len(of(blurred, method))),
             "further sets": count(of(further, method)["recovered"]),
             "real tables: R² (complexity)": _real(of(tables, method)),
             "median time": seconds(of(papers, method)["seconds"].median()),
@@ -31,7 +33,7 @@ def summary(runs: pd.DataFrame) -> Table | None:
     ]
     caption = (
         f"Formulas recovered by each method: {EVEN}. *Right form*: recovered once its constants are fitted to points "
-        "without noise. *Real tables*: the median R² on the quarter of the rows that was held out, and the median "
+        "without noise. *Real tables*: the median R² on the quarter of their rows that was held out, and the median "
         "complexity. *Median time*: of the first column."
     )
     used = pd.concat([papers, blurred, further, tables])

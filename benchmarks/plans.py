@@ -1,0 +1,57 @@
+"""Which runs there are to make: plans, each some combinations of methods, sets, noise, points, limits and seeds."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from benchmarks.conditions import FURTHER, LIMIT, LONG, POINTS, RIVALS
+from benchmarks.methods.ours import ABLATIONS
+from benchmarks.problems import load
+from benchmarks.problems.real import names as real_names
+from benchmarks.trial import Trial
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Every combination of these. The seeds are 0, 1, ..."""
+
+    methods: tuple[str, ...]
+    sets: tuple[str, ...] = ("paper",)
+    noise: tuple[float, ...] = (0.0,)
+    points: tuple[int, ...] = (POINTS,)
+    span: tuple[float, float] | None = None
+    seconds: tuple[float, ...] = (LIMIT,)
+    seeds: int = 1
+
+    def trials(self) -> Iterator[Trial]:
+        for limit, points, noise, seed, group, method in product(
+            self.seconds, self.points, self.noise, range(self.seeds), self.sets, self.methods
+        ):
+            if group == "real":  # as they are
+                yield from (Trial(method, group, name, 0.0, None, None, limit, seed) for name in real_names())
+            else:
+                names = (problem.name for problem in load(group))
+                yield from (Trial(method, group, name, noise, points, self.span, limit, seed) for name in names)
+
+
+STRONGEST = ("ours", "operon", "rils-rols")
+PLANS: dict[str, tuple[Runs, ...]] = {
+    # every method on the paper's 87
+    "comparison": (
+        Runs(("ours", "paper", *RIVALS), noise=(0.0, 0.01)),
+        Runs(("ours",), noise=(0.0, 0.01), seeds=5),
+    ),
+    # the paper's own tables; where its method runs, the epochs decide when it ends
+    "paper": (
+        Runs(("eql", "gp", "dsr"), seeds=5),
+        Runs(("paper",), seconds=(LONG,), seeds=5),
+        Runs(("paper-1000", "no-gradient-1000", "random-pruning-1000", "trained-weights"), seconds=(LONG,), seeds=3),
+    ),
+    "ablation": (Runs(tuple(ABLATIONS)),),
+    "further": (Runs(STRONGEST, sets=FURTHER),),
+    "real": (Runs(STRONGEST, sets=("real",), seeds=3),),
+    "noise": (Runs(("ours", "operon"), noise=(0.0, 0.001, 0.01, 0.1)),),
+    "points": (Runs(("ours", "operon"), points=(20, 50, POINTS, 500)),),
+    "range": (Runs(("ours", "operon"), span=(1.0, 2.0)),),
+    "limits": (Runs(("ours", "operon"), noise=(0.0, 0.01), seconds=(1.0, LIMIT, LONG)),),
+}
