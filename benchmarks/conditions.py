@@ -5,5 +5,5 @@ LIMIT = 10.0  # seconds for a fit
 LONG = 60.0  # the same for the paper's method, where the epochs decide
 FRESH = 2000, 10_007  # points that judge a formula, and the seed that draws them
 FURTHER = ("nguyen", "jin", "keijzer", "vladislavleva", "feynman", "strogatz")  # sets besides the paper's
-RIVALS = ("eql", "gp", "dsr", "operon", "rils-rols", "pysr")
+RIVALS = ("eql", "gp", "dsr", "operon", "operon-mdl", "rils-rols", "pysr")
 PAPERS = ("paper", "trained-weights", "paper-1000", "no-gradient-1000", "random-pruning-1000")  # the paper's method

@@ -20,6 +20,7 @@ NAMES = {
     "gp": "GP (gplearn)",
     "dsr": "DSR",
     "operon": "Operon",
+    "operon-mdl": "Operon, by its MDL",
     "rils-rols": "RILS-ROLS",
     "pysr": "PySR",
 }

@@ -25,7 +25,7 @@ from benchmarks.recovery import recovered, right_form
 from prunesymnet.data import Dataset, make_dataset
 from prunesymnet.expression import Expression, canonical, evaluate, to_text
 
-READY = ("gp", "operon", "rils-rols")  # when they have been imported, there is nothing left to load
+READY = ("gp", "operon", "operon-mdl", "rils-rols")  # when they have been imported, there is nothing left to load
 # What a row has, so that every row has it.
 EMPTY = dict.fromkeys(
     ("seconds", "formula", "complexity", "true_complexity", "recovered", "form", "mse", "r2", "error", "version")

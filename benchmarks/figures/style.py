@@ -21,10 +21,21 @@ COLOURS = {
     "gp": "#E69F00",
     "dsr": "#009E73",
     "operon": "#D55E00",
+    "operon-mdl": "#E8A37C",
     "rils-rols": "#444444",
     "pysr": "#8C6D31",
 }
-MARKS = {"ours": "o", "paper": "D", "eql": "v", "gp": "^", "dsr": "p", "operon": "s", "rils-rols": "<", "pysr": ">"}
+MARKS = {
+    "ours": "o",
+    "paper": "D",
+    "eql": "v",
+    "gp": "^",
+    "dsr": "p",
+    "operon": "s",
+    "operon-mdl": "d",
+    "rils-rols": "<",
+    "pysr": ">",
+}
 LOOK = {
     "axes.axisbelow": True,
     "axes.edgecolor": GREY,

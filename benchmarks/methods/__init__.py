@@ -16,7 +16,13 @@ from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression
 
 NAMES = (*VARIANTS, *RIVALS)
-PACKAGES = {"gp": "gplearn", "operon": "pyoperon", "rils-rols": "rils-rols", "pysr": "pysr"}  # made by others
+PACKAGES = {
+    "gp": "gplearn",
+    "operon": "pyoperon",
+    "operon-mdl": "pyoperon",
+    "rils-rols": "rils-rols",
+    "pysr": "pysr",
+}  # made by others
 
 
 class Method(Protocol):

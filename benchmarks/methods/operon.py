@@ -1,7 +1,7 @@
 """Operon (pyoperon): genetic programming with a local search of the constants.
 
-The choice from its front is by BIC, one of its own criteria. Its default, a description length for errors of size 1,
-depends on the target's unit: of Nguyen's formulas, whose values are small, it kept none.
+The choice from its front is by BIC, one of its own criteria, since its default depends on the target's unit
+(`operon_mdl`).
 """
 
 import numpy as np
@@ -14,12 +14,16 @@ SYMBOLS = "add,sub,mul,div,sin,cos,exp,log,square,sqrt,constant,variable"
 
 
 def fit(data: Dataset, seconds: float, seed: int) -> Expression:
+    return evolve(data, seconds, seed, "bayesian_information_criterion")
+
+
+def evolve(data: Dataset, seconds: float, seed: int, criterion: str) -> Expression:
     model = SymbolicRegressor(
         allowed_symbols=SYMBOLS,
         objectives=["r2", "length"],
         optimizer_iterations=10,
         epsilon=1e-10,
-        model_selection_criterion="bayesian_information_criterion",
+        model_selection_criterion=criterion,
         generations=10**6,  # the time decides
         max_evaluations=10**9,
         max_time=max(round(seconds), 1),

@@ -51,7 +51,7 @@ def missed(runs: pd.DataFrame) -> Table | None:
         return None
     lines = []
     for name in ("recovered", "form"):
-        lost = both[both[name] & ~both[f"{name}_ours"]]
+        lost = both[both[name] & ~both[f"{name}_ours"] & ~(both["recovered"] & (name == "form"))]
         for key, cell in lost.groupby([*CELL, "problem"]):
             where = dict(zip([*CELL, "problem"], key, strict=True))
             who = ", ".join(NAMES[method] for method in cell["method"])
