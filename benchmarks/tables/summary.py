@@ -21,10 +21,10 @@ def summary(runs: pd.DataFrame) -> Table | None:
     lines = [
         {
             "method": called(papers, method),
-            "the paper's formulas": count(of(papers, method)["recovered"]),
+            "recovered": count(of(papers, method)["recovered"]),
             "right form": count(of(papers, method)["form"], len(of(papers, method))),
-            f"... with {NOISE:.0%} noise": count(of(blurred, method)["recovered"]),
-            "right form ": count(of(blurred, method)["form"], len(of(blurred, method))),
+            f"{NOISE:.0%} noise: recovered": count(of(blurred, method)["recovered"]),
+            f"{NOISE:.0%} noise: right form": count(of(blurred, method)["form"], len(of(blurred, method))),
             "further sets": count(of(further, method)["recovered"]),
             "real tables: R² (complexity)": _real(of(tables, method)),
             "median time": seconds(of(papers, method)["seconds"].median()),
@@ -32,9 +32,9 @@ def summary(runs: pd.DataFrame) -> Table | None:
         for method in methods_in(papers)
     ]
     caption = (
-        f"Formulas recovered by each method: {EVEN}. *Right form*: recovered once its constants are fitted to points "
-        "without noise. *Real tables*: the median R² on the quarter of their rows that was held out, and the median "
-        "complexity. *Median time*: of the first column."
+        f"The paper's formulas that each method recovers: {EVEN}. *Right form*: recovered once its constants are "
+        "fitted to points without noise. *Real tables*: the median R² on the quarter of their rows that was held out, "
+        "and the median complexity. *Median time*: of the first column."
     )
     used = pd.concat([papers, blurred, further, tables])
     return Table("Summary", caption, with_heads(lines), used) if lines else None
