@@ -22,7 +22,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, **_: Any) -> str:
     page = LINE.sub(lambda line: included(line["file"], line["heading"]), markdown)
     # What the README says of the repository, as the site has it.
-    page = page.replace(f"({FIGURES}/", "(figures/").replace("(docs/", "(")
+    page = re.sub(rf"\((\.\./)?{FIGURES}/", "(figures/", page).replace("(docs/", "(")
     return re.sub(r"^!\[.*\]\(figures/(.*)\)$", drawn, page, flags=re.MULTILINE)
 
 
