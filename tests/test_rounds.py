@@ -108,7 +108,7 @@ STAGES = {
     "quotients": {"quotient"},
     "singles": {"singles"},
     "powers": {"powers"},
-    "frequencies": {"frequencies"},
+    "frequencies": {"frequencies", "phases"},
     "pursuit": {"pursuit"},
 }
 
@@ -126,7 +126,7 @@ def test_without_questions_beside_that_about_y_none_are_asked():
     truth = scene("exp(x)*sin(3*y) + x*y", FEW, noise=0.1, rows=16)
     every = sources(run(truth))
     without = sources(run(truth, ExhaustiveSettings(unwrapping=False, given=False, quotients=False)))
-    none = {"pairs", "monomial", "polynomial", "singles", "powers", "frequencies", "pursuit"}
+    none = {"pairs", "monomial", "polynomial", "singles", "powers", "frequencies", "phases", "pursuit"}
     assert without <= none
     assert every > without
 

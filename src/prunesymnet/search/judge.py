@@ -38,6 +38,7 @@ LONG = 60  # complexity beyond which taking out one operator at a time would tak
 ROWS_TO_ROUND = 20_000
 LEAST_PATIENCE = 0.2  # seconds: even in a hurry, some constants are rounded
 SIMPLER = 8  # formulas below the exact one that are shown beside it
+NEARLY_EXACT = 1e-12  # of the variation: what is not exact for some terms too many, whose constants are hard to find
 NO_WORSE = 1e-3  # of R²: rounding may cost so much against the linear model, and chance never more
 
 
@@ -127,7 +128,8 @@ class Judge:
         else:
             better = candidate.heldout_mse < 0.9 * self.best.heldout_mse
         if better:
-            self.best = self.shrink(candidate) if self.is_exact(candidate) else candidate
+            nearly = candidate.heldout_mse <= NEARLY_EXACT * float(np.var(self.held.y))
+            self.best = self.shrink(candidate) if nearly or self.is_exact(candidate) else candidate
             self.improvements.append((candidate.epoch, str(self.best.fit.expression), self.best.heldout_mse))
 
     def propose(self, expression: Expression, stage: str, *, exact: bool = False, first: Dataset | None = None) -> None:
@@ -196,18 +198,21 @@ class Judge:
     def front(self) -> list[Fit]:
         """The best of each complexity fitted on all rows that are used, as far as they may be chosen; the shortest
         description first."""
-        kept = [*self.simplest.values(), self.best]
         if self.exact():
-            kept = [candidate for candidate in kept if self.is_exact(candidate)]
+            kept = [c for c in (*self.simplest.values(), self.best) if self.is_exact(c)]
             kept.sort(key=lambda candidate: candidate.fit.expression.complexity)
             kept = kept[:ROUNDED]
         else:
-            kept = sorted(self.worth_it(kept), key=self.about)[:CHOSEN_FROM]
+            kept = self.by_length()[:CHOSEN_FROM]
         fits = [
             fit(candidate.fit.expression, self.some) for candidate in kept if self.allowed(candidate.fit.expression)
         ]
         fits = [replace(found, expression=canonical(found.expression)) for found in fits]  # signs may have changed
         return sorted(fits, key=lambda found: describe(found, self.some))
+
+    def by_length(self) -> list[Candidate]:
+        """Those that are worth their length, the shortest description (roughly) first."""
+        return sorted(self.worth_it([*self.simplest.values(), self.best]), key=self.about)
 
     def so_far(self) -> list[Candidate]:
         """The candidates that no simpler one equals in error, from the simplest on: the front while it grows."""

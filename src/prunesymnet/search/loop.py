@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -25,7 +26,7 @@ from prunesymnet.errors import NothingFoundError
 from prunesymnet.expression import Expression
 from prunesymnet.network import Network
 from prunesymnet.operators import select_operators
-from prunesymnet.pruning.exhaustive import Proposal, Rounds, Scene, promising
+from prunesymnet.pruning.exhaustive import Proposal, Rounds, Scene, blocks, promising
 from prunesymnet.search.judge import Candidate, Judge
 from prunesymnet.search.networks import Networks, learned_nodes
 from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
@@ -35,6 +36,9 @@ MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation: if no more can be hidden
 ROWS_TO_CHECK = 2000
 LEARN_BEFORE = 2  # the round before which networks are trained, so that their nodes join the bank
 AT_ONCE = 2  # proposals of a stage that are fitted before the next: of least error, and of shortest description
+TIMES = 2  # that a round's formulas are built on, in later rounds more
+MOST_TO_GRAFT = 30  # complexity
+SHARE = 5  # of the fits that a round has: one part for each of these
 SIMPLE = 10  # complexity: an exact formula that is longer is given some more stages to find a shorter one
 MORE_STAGES = 6
 TO_FINISH = 0.05  # of the time limit: for the last fits and the rounding
@@ -86,6 +90,7 @@ class Start:
 
 
 Watcher = Callable[[Update], None]
+Stages = Iterator[tuple[str, list[Proposal]]]
 
 
 def search(
@@ -137,6 +142,7 @@ class _Search:
         self.networks = Networks(self.judge, settings)
         self.rounds = start.rounds
         self.bank_rounds: Rounds | None = None
+        self.reduced: set[frozenset[str]] = set()
         self.epoch = 0
         self.stages_since = 0  # a formula is exact
 
@@ -209,12 +215,40 @@ class _Search:
                 )
                 rounds.learn(nodes)
                 self.tell("networks")
-            if self.take(rounds.round(number), rounds):
+            if self.take(rounds.round(number), rounds) or self.build_on(rounds, number):
                 return SearchStatus.EXACT
             self.rounds = number + 1
             if self.at_noise_floor(rounds, MAY_BE_MISSED[min(number, len(MAY_BE_MISSED) - 1)]):
                 return SearchStatus.NOISE_FLOOR
         return SearchStatus.EXACT if self.judge.exact() else None
+
+    def build_on(self, rounds: Rounds, number: int) -> bool:
+        """Build on the formulas that are nearly right, and on what comes of that; whether one is exact."""
+        grafted: set[Expression] = set()
+        for _ in range(TIMES + number):
+            for stages in (self.grafts(rounds, number, grafted), self.fewer_columns(rounds)):
+                if self.take(stages, rounds, self.settings.exhaustive.fits // SHARE):
+                    return True
+        return False
+
+    def grafts(self, rounds: Rounds, number: int, grafted: set[Expression]) -> Stages:
+        """Other branches for the formulas of the front."""
+        if self.settings.exhaustive.grafts:
+            found = [candidate.fit.expression for candidate in self.judge.so_far()]
+            fresh = [formula for formula in found if formula.complexity <= MOST_TO_GRAFT and formula not in grafted]
+            grafted.update(fresh)
+            yield from rounds.grafts(fresh, number)
+
+    def fewer_columns(self, rounds: Rounds) -> Stages:
+        """The first round again with fewer columns, as the best formula has them that does."""
+        if self.settings.exhaustive.blocks:
+            for candidate, products in product(self.judge.by_length(), (True, False)):
+                parts = blocks(candidate.fit.expression, only_products=products)
+                made = frozenset(map(str, parts.values()))
+                if parts and made not in self.reduced:
+                    self.reduced.add(made)
+                    yield from rounds.reduced(parts)
+                    return
 
     def in_range_of_networks(self) -> bool:
         """Whether networks, which compute in single precision, can be trained on the table as it is."""
@@ -233,9 +267,9 @@ class _Search:
         hidden = Rounds(scene, rounds.settings).hidden(chosen.expression)
         return hidden is not None and (1 - chosen.r2) * hidden < most
 
-    def take(self, stages: Iterator[tuple[str, list[Proposal]]], rounds: Rounds) -> bool:
+    def take(self, stages: Stages, rounds: Rounds, fits: int = 0) -> bool:
         """Fit what the stages propose, until one is exact: what seems exact as it stands at once, and the best of the
-        others; the rest, which need their inner constants fitted, when all stages are through."""
+        others; of the rest, which need their inner constants fitted, so many when all stages are through."""
         later: list[Proposal] = []
         for stage, proposals in stages:
             rest = [proposal for proposal in proposals if not proposal.exact]
@@ -246,7 +280,7 @@ class _Search:
             self.check_time()
             if self.done():
                 return True
-        later = promising(later, self.settings.exhaustive.fits)
+        later = promising(later, fits or self.settings.exhaustive.fits)
         for start in range(0, len(later), 16):
             self.try_all(later[start : start + 16], rounds)
             self.tell("fits")

@@ -6,6 +6,7 @@ says which come when.
 """
 
 from prunesymnet.pruning.exhaustive.asked import Proposal, Scene, promising
+from prunesymnet.pruning.exhaustive.blocks import blocks
 from prunesymnet.pruning.exhaustive.rounds import ExhaustiveSettings, Rounds
 
-__all__ = ["ExhaustiveSettings", "Proposal", "Rounds", "Scene", "promising"]
+__all__ = ["ExhaustiveSettings", "Proposal", "Rounds", "Scene", "blocks", "promising"]

@@ -8,8 +8,8 @@ given like a term. One is enough, and two would be a trap: if their functions ad
 every target exactly and says nothing.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from prunesymnet.pruning.exhaustive.targets import Frame
 Array = NDArray[np.float64]
 
 TAIL = 5.0  # deviations from the median (in median deviations) beyond which a row counts less
+NEGLIGIBLE = 1e-10  # of the target's size: a term that adds no more is left out
 EXACT = 1e-16  # of the variation: what is less than this is rounding
 
 
@@ -35,10 +36,17 @@ class Scene:
     operators: tuple[str | Operator, ...]
 
     names: tuple[str, ...] = ()  # of the columns to use; none: all
+    made: Mapping[str, Array] | None = None  # columns that take the place of the table's
 
     @property
     def columns(self) -> dict[str, Array]:
+        if self.made is not None:
+            return dict(self.made)
         return {name: self.data.columns[name] for name in self.names or self.data.names}
+
+    def of_columns(self, made: Mapping[str, Array]) -> "Scene":
+        """The same rows and target, and other columns."""
+        return replace(self, names=(), made=made)
 
     @property
     def y(self) -> Array:
@@ -102,9 +110,11 @@ class Asked:
         solved = np.linalg.lstsq(np.nan_to_num(matrix / size), self.frame.target * root, rcond=1e-12)[0] / size
         c = [float(v) if np.isfinite(v) and abs(v) < 1e300 else 1.0 for v in solved]
         parts = [expression for _, expression in more] + [expression for _, expression in self.given]
+        counts = np.abs(solved) * size > NEGLIGIBLE * float(np.sqrt(self.frame.weights @ self.frame.target**2))
         total: Expression = Constant(c[0])
-        for value, part in zip(c[1:], parts, strict=False):
-            total = total + Constant(value) * part
+        for value, part, needed in zip(c[1:], parts, counts[1:], strict=False):
+            if needed:
+                total = total + Constant(value) * part
         if self.below is not None:
             total = total / (Constant(1) - Constant(c[-1]) * self.below[1])
         return self.frame.wrap(total)

@@ -104,13 +104,15 @@ def wave(
     solved = np.linalg.lstsq(np.array(terms).T * root[:, None], asked.frame.target * root, rcond=1e-12)[0]
     a, b = solved[-2:]
     phase = float(np.arctan2(b, a))
+    phase -= np.pi * round(phase / np.pi)  # half a turn is a sign
     found: list[tuple[Array, Expression]] = []
     for name, values, off in (("sin", np.sin, abs(b)), ("cos", np.cos, abs(a))):
         if name in names and off < 0.3 * np.hypot(a, b):
             found.append((values(frequency * u), apply(name, inside)))
+    shifted = np.sin(frequency * u + phase)
     if "sin" not in names:
         phase -= np.pi / 2
-    return [*found, (np.sin(frequency * u + np.arctan2(b, a)), apply(names[0], inside + Constant(phase)))]
+    return [*found, (shifted, apply(names[0], inside + Constant(phase)))]
 
 
 def frequency_nodes(bank: Bank, nodes: list[int], count: int, names: tuple[str, ...]) -> Bank:

@@ -6,6 +6,7 @@ proposals, the most promising first; the caller fits them, and stops when one is
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import comb
 from typing import Any
 
@@ -16,10 +17,13 @@ from prunesymnet.expression import Expression, compile_expression, evaluate
 from prunesymnet.operators import select_operators
 from prunesymnet.pruning.exhaustive.asked import Asked, Proposal, Scene
 from prunesymnet.pruning.exhaustive.asking import AT_A_TIME, ask_pairs, ask_singles, in_parts, left_by
-from prunesymnet.pruning.exhaustive.bank import LEAF, RECIPROCAL, Bank, grow_bank
+from prunesymnet.pruning.exhaustive.bank import LEAF, RECIPROCAL, Bank, distinct, grow_bank
+from prunesymnet.pruning.exhaustive.blocks import with_blocks
 from prunesymnet.pruning.exhaustive.chains import chains
 from prunesymnet.pruning.exhaustive.columns import screen
 from prunesymnet.pruning.exhaustive.frequencies import Grid, Waves, frequency_nodes
+from prunesymnet.pruning.exhaustive.grafts import questions
+from prunesymnet.pruning.exhaustive.phases import pursue_phases
 from prunesymnet.pruning.exhaustive.powers import pursue_powers
 from prunesymnet.pruning.exhaustive.pursuit import pursue
 from prunesymnet.pruning.exhaustive.scan import Question, scan, unexplained
@@ -33,8 +37,10 @@ Stages = Iterator[tuple[str, list[Proposal]]]
 FIRST_BANK, GROWTH = 400, 4  # nodes to be paired
 LARGE_BANK, LARGE_GROWTH = 5000, 5  # nodes to be tried one by one
 FREQUENCIES, WAVES = 2048, 800  # on the grid of a node that is scanned; in the bank, for all columns together
+PHASES, PHASE_GRID = 10, 64  # nodes that are added up inside a sine, and their frequencies
 FACTORS, MORE_FACTORS = 24, 3  # simple nodes that the target is divided by, are given, or are in the denominator
 BEAM = 6  # frames that are unwrapped once more
+GRAFTS = 32  # questions about the branches of formulas that two nodes answer
 SINGLES_AT_A_TIME = 64
 CLEARLY = 4.0  # bits more than chance
 
@@ -46,7 +52,7 @@ class ExhaustiveSettings:
     complexity come out of a scan. The mechanisms can be switched off one by one: `unwrapping` of the target,
     `monomials` with real exponents, `polynomials`, `quotients` of polynomials and denominators, terms that are `given`,
     `singles` of a larger bank, products of `powers`, `frequencies`, `pursuit` of several terms,
-    and nodes of trained `networks`."""
+    `grafts` on formulas that are nearly right, `blocks` of these for columns, and nodes of trained `networks`."""
 
     rounds: int = 3
     memory: float = 2.0
@@ -65,6 +71,8 @@ class ExhaustiveSettings:
     powers: bool = True
     frequencies: bool = True
     pursuit: bool = True
+    grafts: bool = True
+    blocks: bool = True
     networks: bool = True
 
     def __post_init__(self) -> None:
@@ -114,8 +122,7 @@ class Rounds:
     def round(self, number: int) -> Stages:
         """From the simplest questions to the bank to those that need many of its answers."""
         settings, scene = self.settings, self.scene
-        bank = self.with_reciprocals(self.grow(FIRST_BANK * GROWTH**number))
-        large = self.grow(LARGE_BANK * LARGE_GROWTH**number)
+        bank, large = self.banks(number)
         if not len(bank):  # no column that varies within the range of floats
             return
         small = bank.first(2 * FIRST_BANK * 3**number)
@@ -154,6 +161,52 @@ class Rounds:
             yield from self.deeper([(frames[k], term) for k, term in first.items()], bank, few, large)
         if settings.pursuit:
             yield "pursuit", self.pursuit(few, number)
+
+    def reduced(self, parts: dict[str, Expression]) -> Stages:
+        """Shortcuts and the first round with other columns, made of those that there are."""
+        scene = with_blocks(self.scene, parts)
+        if scene is None:
+            return
+        inner = Rounds(scene, self.settings, self.check)
+        for stage, proposals in chain(inner.shortcuts(), inner.round(0)):
+            yield stage, [replace(p, expression=p.expression.substitute(parts)) for p in proposals]
+        self.scored += inner.scored
+
+    def grafts(self, formulas: list[Expression], number: int) -> Stages:
+        """What the banks of a round have for the branches of formulas that are nearly right: one node, and for those
+        questions that it answers best, two."""
+        asked = [one for formula in formulas for one in questions(formula, self.scene, self.polynomial_terms((2,)))]
+        if not asked:
+            return
+        bank, large = self.banks(number)
+        best: list[float] = []
+        for part in in_parts(asked, SINGLES_AT_A_TIME):
+            proposals, answers = ask_singles(part, large, "grafts", keep=self.settings.keep)
+            self.scored += len(part) * len(large)
+            for one, (_, node) in zip(part, answers, strict=True):
+                best.append(self.left_of_y(one.formula([(large.values[node], large.expression(node))])))
+            yield "grafts", [replace(p, unexplained=self.left_of_y(p.expression)) for p in proposals]
+        order = sorted(range(len(asked)), key=lambda k: best[k])
+        for part in in_parts([asked[k] for k in order[:GRAFTS]]):
+            proposals = self.pairs(part, bank.first(2 * FIRST_BANK), "grafts")
+            yield "grafts", [replace(p, unexplained=self.left_of_y(p.expression)) for p in proposals]
+
+    def left_of_y(self, formula: Expression) -> float:
+        """The part of the target's variation that a formula leaves as it stands."""
+        scene = self.scene
+        values, finite = evaluate(formula, scene.columns)
+        if not finite.all():
+            return 1.0
+        with np.errstate(over="ignore"):
+            left = float(scene.weights @ (scene.y - values) ** 2)
+        variation = float(scene.weights @ (scene.y - scene.weights @ scene.y) ** 2)
+        return left / variation if variation > 0 else 0.0
+
+    def banks(self, number: int) -> tuple[Bank, Bank]:
+        """Of a round: nodes to be paired, with their reciprocals, and nodes to be tried one by one."""
+        return self.with_reciprocals(self.grow(FIRST_BANK * GROWTH**number)), self.grow(
+            LARGE_BANK * LARGE_GROWTH**number
+        )
 
     def grow(self, size: int) -> Bank:
         bank = grow_bank(self.scene.columns, self.scene.operators, size, memory=self.settings.memory / 8)
@@ -254,6 +307,10 @@ class Rounds:
         yield "frequencies", waves.proposals(hits, asked, grids)
         more = waves.with_best(hits, asked, grids)
         yield "frequencies", waves.proposals(waves.scan(more, grids), more, grids)
+        beside = self.polynomial_terms((1, 2)) if self.settings.given else []
+        asked = [*alone, *(Asked(self.plain, terms) for terms in beside)]
+        different = [(bank.values[k], bank.expression(k)) for k in _different(bank, nodes)[: PHASES + 2 * number]]
+        yield "phases", pursue_phases(asked, different, PHASE_GRID * 2**number, self.settings.keep, names)
 
     def pursuit(self, bank: Bank, number: int) -> list[Proposal]:
         return pursue(
@@ -279,3 +336,11 @@ class Rounds:
             if 0.5 * freedom * np.log2(before / left) > chance:
                 return None
         return float(1 - 2 ** (-2 * chance / freedom))
+
+
+def _different(bank: Bank, nodes: list[int]) -> list[int]:
+    """Of some nodes, those that are no other one times a factor and plus a constant."""
+    values = bank.values[nodes]
+    good, keys = distinct(values - values.mean(axis=1, keepdims=True), np.eye(values.shape[1])[:, :2])
+    _, first = np.unique(keys, return_index=True)
+    return [nodes[k] for k in sorted(first) if good[k]]
