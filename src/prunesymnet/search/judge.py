@@ -195,6 +195,11 @@ class Judge:
         """On all rows, as fitted on the training rows."""
         return candidate.fit.mse * self.train.rows + candidate.heldout_mse * self.held.rows
 
+    def left(self, candidate: Candidate) -> float:
+        """The part of the variation that it leaves unexplained, on the training rows and on those held out."""
+        rows = self.train.rows + self.held.rows
+        return self.error(candidate) / rows / (float(np.var(self.some.y)) or 1.0)
+
     def front(self) -> list[Fit]:
         """The best of each complexity fitted on all rows that are used, as far as they may be chosen; the shortest
         description first."""

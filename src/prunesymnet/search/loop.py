@@ -36,7 +36,7 @@ MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation: if no more can be hidden
 ROWS_TO_CHECK = 2000
 LEARN_BEFORE = 2  # the round before which networks are trained, so that their nodes join the bank
 AT_ONCE = 2  # proposals of a stage that are fitted before the next: of least error, and of shortest description
-TIMES = 2  # that a round's formulas are built on, in later rounds more
+SAYS_SOMETHING, NEARLY_RIGHT = 0.5, 0.02  # of the variation is left: such a formula's branches, its columns are used
 MOST_TO_GRAFT = 30  # complexity
 SHARE = 5  # of the fits that a round has: one part for each of these
 SIMPLE = 10  # complexity: an exact formula that is longer is given some more stages to find a shorter one
@@ -223,13 +223,20 @@ class _Search:
         return SearchStatus.EXACT if self.judge.exact() else None
 
     def build_on(self, rounds: Rounds, number: int) -> bool:
-        """Build on the formulas that are nearly right, and on what comes of that; whether one is exact."""
+        """Build on the formulas that are nearly right, as long as that makes them much better; whether one is exact."""
         grafted: set[Expression] = set()
-        for _ in range(TIMES + number):
-            for stages in (self.grafts(rounds, number, grafted), self.fewer_columns(rounds)):
-                if self.take(stages, rounds, self.settings.exhaustive.fits // SHARE):
+        for stages in (self.grafts, self.fewer_columns):
+            while (before := self.unexplained()) < SAYS_SOMETHING:
+                if self.take(stages(rounds, number, grafted), rounds, self.settings.exhaustive.fits // SHARE):
                     return True
+                if self.unexplained() > before / 2:
+                    break
         return False
+
+    def unexplained(self) -> float:
+        """What the best formula that may be built on leaves of the variation."""
+        errors = [self.judge.left(c) for c in self.judge.so_far() if c.fit.expression.complexity <= MOST_TO_GRAFT]
+        return min(errors, default=1.0)
 
     def grafts(self, rounds: Rounds, number: int, grafted: set[Expression]) -> Stages:
         """Other branches for the formulas of the front."""
@@ -239,10 +246,11 @@ class _Search:
             grafted.update(fresh)
             yield from rounds.grafts(fresh, number)
 
-    def fewer_columns(self, rounds: Rounds) -> Stages:
-        """The first round again with fewer columns, as the best formula has them that does."""
+    def fewer_columns(self, rounds: Rounds, number: int, grafted: set[Expression]) -> Stages:
+        """The first round again with fewer columns, as the best formula has them that does and is nearly right."""
         if self.settings.exhaustive.blocks:
-            for candidate, products in product(self.judge.by_length(), (True, False)):
+            near = [c for c in self.judge.by_length() if self.judge.left(c) < NEARLY_RIGHT]
+            for candidate, products in product(near, (True, False)):
                 parts = blocks(candidate.fit.expression, only_products=products)
                 made = frozenset(map(str, parts.values()))
                 if parts and made not in self.reduced:

@@ -110,7 +110,7 @@ class Asked:
         solved = np.linalg.lstsq(np.nan_to_num(matrix / size), self.frame.target * root, rcond=1e-12)[0] / size
         c = [float(v) if np.isfinite(v) and abs(v) < 1e300 else 1.0 for v in solved]
         parts = [expression for _, expression in more] + [expression for _, expression in self.given]
-        counts = np.abs(solved) * size > NEGLIGIBLE * float(np.sqrt(self.frame.weights @ self.frame.target**2))
+        counts = np.abs(solved) * size > NEGLIGIBLE * np.abs(self.frame.target * root).max()
         total: Expression = Constant(c[0])
         for value, part, needed in zip(c[1:], parts, counts[1:], strict=False):
             if needed:

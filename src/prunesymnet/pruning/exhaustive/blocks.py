@@ -38,7 +38,7 @@ def _parts(node: Expression, uses: Counter[str], only_products: bool, *, root: b
     fine = not root and (not only_products or _is_product(core))
     nowhere_else = all(uses[name] == count for name, count in inside.items())
     if isinstance(core, Variable) or (fine and nowhere_else and len(inside) > 1):
-        yield core
+        yield _bare(core)
     else:
         for operand in core.operands:
             if operand.variables:
@@ -56,6 +56,16 @@ def _core(node: Expression) -> Expression:
         if len(varying) != 1:
             break
         node = varying[0]
+    return node
+
+
+def _bare(node: Expression) -> Expression:
+    """Without the constant factors of a product."""
+    if isinstance(node, Apply) and node.operator.name in ("*", "/"):
+        one, two = node.operands
+        if node.operator.name == "*" and not (one.variables and two.variables):
+            return _bare(one if one.variables else two)
+        return Apply(node.operator, (_bare(one), _bare(two)))
     return node
 
 

@@ -1,0 +1,203 @@
+"""Building on formulas that are nearly right: what stands in for a branch, columns made of several, two frequencies."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prunesymnet.coefficients import fit
+from prunesymnet.data import make_dataset
+from prunesymnet.expression import Variable, canonical, evaluate, parse
+from prunesymnet.operators import DEFAULT, OPERATORS, make_operator
+from prunesymnet.pruning.exhaustive import ExhaustiveSettings, Rounds, Scene, blocks
+from prunesymnet.pruning.exhaustive.asked import Asked
+from prunesymnet.pruning.exhaustive.blocks import with_blocks
+from prunesymnet.pruning.exhaustive.grafts import Branch, questions
+from prunesymnet.pruning.exhaustive.phases import pursue_phases
+from prunesymnet.pruning.exhaustive.targets import plain
+from prunesymnet.search import SearchSettings, search
+
+
+def table(text, names="abcdxy", rows=80, low=1.0, high=3.0, seed=0):
+    rng = np.random.default_rng(seed)
+    columns = {name: rng.uniform(low, high, rows) for name in names}
+    target = evaluate(parse(text), columns).values
+    return make_dataset(np.array(list(columns.values())).T, target, names=list(columns), target="t")
+
+
+def scene(text, **options):
+    return Scene.of(table(text, **options), DEFAULT, rows=256, seed=0)
+
+
+def best_of(proposals, scene, count=5):
+    """The proposals nearest to the target."""
+    errors = [np.var(evaluate(p.expression, scene.columns).values - scene.y) / np.var(scene.y) for p in proposals]
+    return [proposals[k] for k in np.argsort(errors)[:count]]
+
+
+# ---- grafts -------------------------------------------------------------------------------------------
+
+NEAR = [  # a formula that is nearly right, and the right one
+    ("a*(3.0 + b*sin(x))", "a*(c + b*sin(x))"),  # a constant becomes a column
+    ("2.5*a*exp(b)", "a*exp(b)/(c + x**2)"),  # a factor is missing
+    ("a*exp(0.5*b)", "a*exp(0.5*b + c*x)"),  # a term is missing inside
+    ("a + b*x + log(c)", "a + b*x + sqrt(c*y)"),  # a term of a sum is another
+    ("sin(a*b)*c", "sin(a*b + x/20)*c"),  # below a sine, away from the first branch
+    ("a/(2.0 + b)", "a/(b + c*x**2)"),  # in a denominator
+    ("(a + 1.5)**3", "(a + b*c)**3"),  # below a power
+    ("sqrt(a**2 + 2.0)", "sqrt(a**2 + b*c)"),
+]
+
+
+@pytest.mark.parametrize(("near", "truth"), NEAR)
+def test_the_bank_has_what_a_near_formula_lacks(near, truth):
+    there = scene(truth)
+    rounds = Rounds(there, ExhaustiveSettings())
+    found = [proposal for _, proposals in rounds.grafts([parse(near)], 0) for proposal in proposals]
+    best = best_of(found, there)
+    assert best[0].unexplained == pytest.approx(rounds.left_of_y(best[0].expression))
+    assert max(fit(proposal.expression, there.data).r2 for proposal in best) > 1 - 1e-10
+
+
+def test_every_question_is_about_values_that_would_give_the_target():
+    there = scene("a*exp(0.5*b + c*x)/(d + y)")
+    for asked in questions(parse("a*exp(0.5*b + 1.5)/(d + y**2)"), there):
+        counts = asked.frame.weights > 0
+        np.testing.assert_allclose(asked.frame.back(asked.frame.target)[counts], there.y[counts], rtol=1e-6)
+
+
+def test_a_formula_that_is_not_finite_is_not_asked_about():
+    assert questions(parse("log(a - 2)"), scene("a*b")) == []
+    assert [*Rounds(scene("a*b"), ExhaustiveSettings()).grafts([], 0)] == []
+
+
+def test_exponents_and_coefficients_are_not_branches():
+    there = scene("a**2*b")
+    asked = [(one.frame.text, len(one.given)) for one in questions(parse("2.5*a**1.5"), there)]
+    assert len(asked) == len(set(asked))
+    assert not any("**g" in text for text, _ in asked)
+
+
+@given(
+    st.sampled_from(sorted(set(OPERATORS) - {"pi", "id"})), st.floats(0.3, 2.5), st.floats(-0.05, 0.05), st.booleans()
+)
+def test_a_branch_goes_down_to_the_value_nearby(name, at, off, second):
+    operator = OPERATORS[name]
+    place = int(second and operator.arity == 2)
+    now, other = np.array([at, at + 0.1]), (np.array([1.7, 1.7]), Variable("o"))
+    branch = Branch(operator, place, now, other if operator.arity == 2 else None)
+    aim = now + off
+    with np.errstate(all="ignore"):
+        target = branch.up(aim)
+        slope = branch.slope(aim)
+        found = branch.down(target)
+    steep = np.isfinite(target) & (np.abs(slope) > 0.2)  # near a turning point the other branch is as near
+    np.testing.assert_allclose(found[steep], aim[steep], rtol=1e-5)
+
+
+def test_an_operator_without_inverse_is_undone_by_newtons_steps():
+    soft = make_operator("soft", lambda u: np.log1p(np.exp(u)))
+    now = np.linspace(0.5, 2, 7)
+    branch = Branch(soft, 0, now, None)
+    np.testing.assert_allclose(branch.down(branch.up(now + 0.3)), now + 0.3, rtol=1e-8)
+    with np.errstate(all="ignore"):
+        assert np.isnan(branch.down(np.full(7, -1.0))).all()  # it never is
+
+
+# ---- blocks -------------------------------------------------------------------------------------------
+
+
+def shown(text, **options):
+    return {str(canonical(block)) for block in blocks(parse(text), **options).values()}
+
+
+def test_what_has_its_columns_for_itself_is_a_block():
+    assert shown("2.5*n*(B*m/(k*T) - 3.9)**2") == {"n", "B*m/(T*k)"}
+    assert shown("0.4/(x + (y - z)**2/x)") == {"x", "y - z"}
+    assert shown("0.3*T*k - 0.07*h*w + 0.1") == {"T*k", "h*w"}
+
+
+def test_a_sum_is_a_block_unless_only_products_are():
+    text = "x*(cos(w*t)*(a + b - 0.5) + 1)**2"
+    assert "a + b" in str(shown(text))
+    assert shown(text, only_products=True) == {"x", "t*w", "a", "b"}
+
+
+def test_where_no_two_columns_become_one_there_are_no_blocks():
+    assert blocks(parse("x + sin(y)")) == {}
+    assert blocks(parse("x*y + y*z + z*x")) == {}
+    assert blocks(parse("2.5")) == {}
+
+
+def test_the_name_of_a_block_is_not_a_columns():
+    found = blocks(parse("block_1*(x*y - 1.5)**2"))
+    assert found["block_1"] == Variable("block_1")
+    assert str(found["block_2"]) == "x*y"
+
+
+def test_blocks_must_be_finite_and_vary():
+    there = scene("a*b")
+    assert with_blocks(there, {"block_1": parse("log(a - 2)")}) is None
+    assert with_blocks(there, {"block_1": parse("a - a")}) is None
+    made = with_blocks(there, {"block_1": parse("a*b")})
+    assert list(made.columns) == ["block_1"]
+    np.testing.assert_array_equal(made.y, there.y)
+
+
+def test_with_blocks_for_columns_a_bank_reaches_deeper():
+    there = scene("a/(exp(b*c/(x*y)) + exp(-b*c/(x*y)))")
+    near = parse("0.04*a*(b*c/(x*y) - 3.9)**2")
+    rounds = Rounds(there, ExhaustiveSettings())
+    (best,) = best_of([p for _, found in rounds.reduced(blocks(near)) for p in found], there, 1)
+    assert rounds.left_of_y(best.expression) < 1e-12
+    assert set(best.expression.variables) <= set(there.columns)
+    assert rounds.scored > 0
+
+
+# ---- phases -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("names", [("sin", "cos"), ("sin",), ("cos",)])
+def test_two_frequencies_are_found_at_once(names):
+    there = scene("3*sin(2*x*y - 1.5*(x + y) + 0.4) + 7", names="xy", low=-3, high=3, rows=120)
+    nodes = [(evaluate(tree, there.columns).values, tree) for tree in map(parse, ("x", "y", "x*y", "x + y"))]
+    found = pursue_phases([Asked(plain(there.y, there.weights))], nodes, 64, 5, names)
+    assert {proposal.source for proposal in found} == {"phases"}
+    assert min(proposal.unexplained for proposal in found) < 0.3  # the grid is as fine as a fit needs
+    for proposal in found:
+        assert {"sin", "cos"} & {str(proposal.expression)[k : k + 3] for k in range(len(str(proposal.expression)))}
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("1.35*x*y + 5.5*sin((x - 1)*(y - 1))", -3, 3),
+        ("2*cos(3.3*x - 1.7*y + 0.5) + x", -3, 3),
+        ("sin(x**2 + 2.2*x) + y", -3, 3),
+    ],
+)
+def test_a_search_finds_a_wave_of_two_nodes(text, low, high):
+    data = table(text, names="xy", rows=120, low=low, high=high)
+    found = search(data, SearchSettings(time_limit=30))
+    fresh = table(text, names="xy", rows=200, low=low, high=high, seed=1)
+    np.testing.assert_allclose(evaluate(found.best.expression, fresh.columns).values, fresh.y, atol=1e-5)
+
+
+# ---- the loop -----------------------------------------------------------------------------------------
+
+
+def test_a_search_builds_on_what_is_nearly_right():
+    data = table("a*(c + b*x*sin(y))", names="abcxy", rows=100, high=5.0)
+    stages = []
+    found = search(data, SearchSettings(time_limit=60), watch=lambda update: stages.append(update.stage))
+    assert str(found.best.expression) == "a*(c + b*x*sin(y))"
+    assert "grafts" in stages
+
+
+def test_building_on_formulas_can_be_switched_off():
+    data = table("a*(c + b*x*sin(y)) + exp(a*b)/(c + x*y)", names="abcxy", rows=40)
+    stages = []
+    settings = SearchSettings(time_limit=4, exhaustive=ExhaustiveSettings(grafts=False, blocks=False, rounds=1))
+    search(data, settings, watch=lambda update: stages.append(update.stage))
+    assert "grafts" not in stages
+    assert stages.count("polynomial") == 1  # with blocks, they are asked for once more
