@@ -11,7 +11,7 @@ from prunesymnet.search import PRESETS, SearchSettings, search
 
 MECHANISMS = (
     "unwrapping", "monomials", "polynomials", "quotients", "given", "singles", "powers", "frequencies", "pursuit",
-    "networks",
+    "grafts", "blocks", "networks",
 )  # fmt: skip
 _DEFAULT, _PAPER = PRESETS["default"], PRESETS["paper"]
 # The paper's ablation trains for 1000 epochs at most; `trained-weights` scores an edge at the weight it was trained to,

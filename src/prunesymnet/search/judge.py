@@ -6,6 +6,7 @@ At the end it fits what it kept on all rows, rounds the constants, and says whic
 import math
 import time
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -21,6 +22,7 @@ from prunesymnet.errors import DataError, NothingFoundError
 from prunesymnet.expression import Expression, canonical, canonical_and_skeleton, evaluate
 from prunesymnet.network import Choice
 from prunesymnet.operators import select_operators
+from prunesymnet.search.between import Middle
 from prunesymnet.search.constraints import Vocabulary
 from prunesymnet.search.forms import freed, linear, reductions, simplest_forms, without_needless_abs
 from prunesymnet.search.settings import SearchSettings
@@ -213,7 +215,18 @@ class Judge:
             fit(candidate.fit.expression, self.some) for candidate in kept if self.allowed(candidate.fit.expression)
         ]
         fits = [replace(found, expression=canonical(found.expression)) for found in fits]  # signs may have changed
-        return sorted(fits, key=lambda found: describe(found, self.some))
+        return sorted(fits, key=lambda found: self.length(found, self.some))
+
+    def length(self, found: Fit, data: Dataset, noise: float = 0.0) -> float:
+        """The description length; to what is not exact, what it says between the rows is added."""
+        length = describe(found, data, noise=noise)
+        if found.mse <= self.no_error or not math.isfinite(length):
+            return length
+        return length + self.middle.surprise(found.expression)
+
+    @cached_property
+    def middle(self) -> Middle:
+        return Middle.of(self.some)
 
     def by_length(self) -> list[Candidate]:
         """Those that are worth their length, the shortest description (roughly) first."""
@@ -281,7 +294,7 @@ class Judge:
         """Those that may be chosen, with what is known about them."""
         fine = [found for found in fits if math.isfinite(found.mse) and self.may_be(found.expression)]
         noise = self.settings.snapping.noise
-        return {Equation.of(found, data, length=describe(found, data, noise=noise)): found for found in fine}
+        return {Equation.of(found, data, length=self.length(found, data, noise)): found for found in fine}
 
     def believed(self, equations: dict[Equation, Fit], base: Fit, data: Dataset, by: str) -> Equation:
         """The best by a criterion. If the shortest description is worse than the linear model, the data speak for
@@ -316,7 +329,7 @@ class Judge:
         ours = self.equations(fits if self.settings.selection != "mdl" else [*fits, base], self.data)
         ours = ours or self.equations([measured(best.expression, self.data)], self.data)
         chosen = self.believed(ours, base, self.data, "mdl")
-        length = describe(measured(chosen.expression, self.some), self.some)  # on the rows of the others
+        length = self.length(measured(chosen.expression, self.some), self.some)  # on the rows of the others
         chosen = replace(chosen, heldout_r2=shown.best.heldout_r2, description_length=length)
         others = [equation for i, equation in enumerate(shown) if i != shown.chosen]
         errors = [measured(equation.expression, self.data) for equation in others]

@@ -215,11 +215,13 @@ class _Search:
                 )
                 rounds.learn(nodes)
                 self.tell("networks")
-            if self.take(rounds.round(number), rounds) or self.build_on(rounds, number):
+            if self.take(rounds.round(number), rounds):
                 return SearchStatus.EXACT
             self.rounds = number + 1
             if self.at_noise_floor(rounds, MAY_BE_MISSED[min(number, len(MAY_BE_MISSED) - 1)]):
                 return SearchStatus.NOISE_FLOOR
+            if self.build_on(rounds, number):
+                return SearchStatus.EXACT
         return SearchStatus.EXACT if self.judge.exact() else None
 
     def build_on(self, rounds: Rounds, number: int) -> bool:

@@ -133,6 +133,15 @@ class Bank:
             self.listed,
         )
 
+    def monomials(self) -> list[int]:
+        """The nodes that are products and quotients of columns."""
+        products = [k for k, operator in enumerate(self.table) if operator.name in ("*", "/")]
+        made = np.isin(self.operator, products)
+        plain = self.operator == LEAF
+        for node in np.flatnonzero(made):  # operands come before what is made of them
+            plain[node] = self.left[node] >= 0 and plain[self.left[node]] and plain[self.right[node]]
+        return np.flatnonzero(plain).tolist()
+
     def first(self, count: int) -> "Bank":
         """The simplest nodes (reciprocals count as simple as what they are of, and come after it)."""
         count = min(max(count, 1), len(self))

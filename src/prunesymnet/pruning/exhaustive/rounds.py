@@ -148,7 +148,7 @@ class Rounds:
         if settings.powers:
             yield "powers", pursue_powers(scene, large, keep=settings.keep)
         if settings.frequencies and {"sin", "cos"} & set(self.table):
-            yield from self.frequencies(bank, number)
+            yield from self.frequencies(bank, large, number)
         # Later rounds have many questions: those to which a single node has something to say come first.
         order = sorted(range(1, len(asked)), key=lambda k: best[k]) if number else list(range(1, len(asked)))
         at_a_time = max(AT_A_TIME // GROWTH**number, 1)  # so that time can be told between them
@@ -284,7 +284,7 @@ class Rounds:
                 asked.append(Asked(self.plain, below=term))
         return asked
 
-    def frequencies(self, bank: Bank, number: int) -> Stages:
+    def frequencies(self, bank: Bank, large: Bank, number: int) -> Stages:
         """Products with sines and cosines of the columns; waves of simple nodes, alone, beside a term, in sums."""
         names = tuple(name for name in ("sin", "cos") if name in self.table)
         columns = [k for k in range(len(bank)) if bank.operator[k] == LEAF]
@@ -300,6 +300,9 @@ class Rounds:
         slower = {node: Grid.of(bank.values[node], FREQUENCIES // 4) for node in nodes[few : 128 * 6**number]}
         alone = [Asked(self.plain)]
         yield "frequencies", waves.proposals(waves.scan(alone, slower), alone, slower)
+        phases = Waves(large, self.settings.keep, names)
+        grids = {node: Grid.of(large.values[node], FREQUENCIES) for node in large.monomials()[: 4 * few]}
+        yield "frequencies", phases.proposals(phases.scan(alone, grids), alone, grids)
         grids = {node: Grid.of(bank.values[node], FREQUENCIES) for node in nodes[:few]}
         simple = [(bank.values[k], bank.expression(k)) for k in nodes[: 4 * 2**number]]
         asked = [*alone, *(Asked(self.plain, (term,)) for term in simple)]

@@ -1,0 +1,100 @@
+"""What formulas say between the rows, and that it counts when one is chosen."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prunesymnet.coefficients.snapping import describe
+from prunesymnet.data import make_dataset
+from prunesymnet.errors import DataWarning
+from prunesymnet.expression import evaluate, parse
+from prunesymnet.search import SearchSettings, search
+from prunesymnet.search.between import MOST_BITS, MOST_ROWS, Middle, denominators
+from prunesymnet.search.judge import Judge
+
+
+def table(rows=40, noise=0.0, seed=0, text="x**2 + y", low=-2.0):
+    rng = np.random.default_rng(seed)
+    columns = {name: rng.uniform(low, 2, rows) for name in "xy"}
+    target = evaluate(parse(text), columns).values + noise * rng.normal(size=rows)
+    return make_dataset(np.array(list(columns.values())).T, target, names=["x", "y"], target="t")
+
+
+@given(st.integers(2, 60), st.integers(0, 5))
+def test_pairs_are_a_row_and_its_nearest(rows, seed):
+    data = table(rows, seed=seed)
+    middle = Middle.of(data)
+    count = min(2, rows - 1)
+    np.testing.assert_array_equal(middle.one, np.repeat(data.X, count, axis=0))
+    scaled = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
+    far = np.sqrt(((scaled[:, None] - scaled) ** 2).sum(axis=2)) + np.diag(np.full(rows, np.inf))
+    for k in range(rows):
+        nearest = data.X[np.argsort(far[k])[:count]]
+        assert {tuple(row) for row in middle.two[count * k : count * (k + 1)]} == {tuple(row) for row in nearest}
+
+
+def test_of_many_rows_some_are_enough():
+    assert len(Middle.of(table(5 * MOST_ROWS)).one) <= 2 * MOST_ROWS
+
+
+def test_what_stays_in_the_targets_range_costs_nothing():
+    middle = Middle.of(table())
+    for text in ("x**2 + y", "0.0*x", "2*x", "sin(5*x)"):
+        assert middle.surprise(parse(text)) == 0
+
+
+def test_how_far_it_goes_beyond_is_what_it_costs():
+    middle = Middle.of(table())
+    costs = [middle.surprise(parse(f"{scale}*x")) for scale in ("1e3", "1e6", "1e9")]
+    assert np.diff(costs) == pytest.approx(np.log2(1000), rel=0.1)
+
+
+def test_what_is_not_finite_costs_most():
+    middle = Middle.of(table())
+    assert middle.surprise(parse("log(x - 100)")) == MOST_BITS
+    assert middle.surprise(parse("exp(exp(20*x**2))")) == MOST_BITS
+    assert middle.surprise(parse("exp(1/(x - 0.3))")) == MOST_BITS
+
+
+def test_a_pole_costs_more_the_steeper_it_is_and_a_gap_nothing():
+    middle = Middle.of(table())
+    simple, cubic = (middle.surprise(parse(text)) for text in ("1/(x - 0.3)", "(x - 0.3)**(-3)"))
+    assert 5 < simple < cubic < 60
+    assert middle.surprise(parse("(x - 0.3)*(x + 1)/(x - 0.3)")) == 0
+    assert middle.surprise(parse("1/(3 + x)")) == 0
+
+
+def test_denominators_are_found_in_every_form():
+    found = denominators(parse("1/(x + 1) + y**(-2) + x**2/3 + (x*y)**0.5 + 2/sin(x)"))
+    assert {str(tree) for tree in found} == {"x + 1", "y", "sin(x)"}
+
+
+def test_a_constant_target_has_no_range():
+    x = np.linspace(0, 1, 12)
+    with pytest.warns(DataWarning, match="every row"):
+        data = make_dataset(x, np.ones(12), names=["x"])
+    assert Middle.of(data).surprise(parse("1e9*x")) == 0
+
+
+def test_a_pole_between_the_rows_makes_a_description_longer_unless_it_is_exact():
+    data = table(noise=0.1)
+    judge = Judge(data, SearchSettings())
+    fine, pole = (judge.candidate_of(parse(text), "").fit for text in ("1.0*x**2 + y", "1.0*x**2 + y + 1e-9/(x - 0.3)"))
+    assert judge.length(fine, data) == describe(fine, data)
+    assert judge.length(pole, data) >= describe(pole, data)
+    exact = Judge(table(text="1/x**3"), SearchSettings())
+    truth = exact.candidate_of(parse("1.0/x**3"), "").fit
+    assert exact.length(truth, exact.some) == describe(truth, exact.some)
+
+
+def test_noisy_points_around_zero_give_no_essential_singularity():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-5, 5, 128)
+    y = 4 * x**4 + 3 * x**3 + 2 * x**2 + x
+    y += 0.01 * np.sqrt(np.mean(y**2)) * np.random.default_rng(100).normal(size=128)
+    found = search(make_dataset(x, y, names=["x"]), SearchSettings(time_limit=5))
+    fine = np.linspace(-5, 5, 4000)
+    values, finite = evaluate(found.best.expression, {"x": fine})
+    assert finite.all()
+    assert np.abs(values).max() < 3 * np.abs(y).max()
