@@ -184,7 +184,7 @@ class Section:
         why = CHOSEN_BY[self.selection]
         if choose(self.front, self.selection) is self.best:
             return f"The marked one was chosen because it {why}."
-        if skeleton(self.best.expression) == skeleton(linear(self.data)):
+        if skeleton(self.best.expression) == skeleton(linear(self.best.expression.variables)):
             return f"The one that {why} is worse than the linear model, which was chosen instead."
         return "The marked one was chosen."
 

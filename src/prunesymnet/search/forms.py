@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from functools import reduce
 
+import numpy as np
+
 from prunesymnet.data import Dataset
 from prunesymnet.expression import (
     Apply,
@@ -17,10 +19,39 @@ from prunesymnet.expression import (
 )
 from prunesymnet.operators import Operator
 
+RIDGE = 1e-12  # beside columns of length one
 
-def linear(data: Dataset) -> Expression:
-    """Where every search starts from: the linear model."""
-    return _linear(data.names)
+
+def linear(names: Sequence[str]) -> Expression:
+    """Where every search starts from: the linear model of some columns."""
+    total: Expression = Constant(1.0)
+    for name in names:
+        total = total + Constant(1.0) * Variable(name)
+    return total
+
+
+def needed_columns(data: Dataset, most: float) -> tuple[str, ...]:
+    """The columns that are left when the linear model is taken those that it needs least, one after the other, as long
+    as its error stays below `most`."""
+    weights = np.full(data.rows, 1.0) if data.weights is None else data.weights
+    root = np.sqrt(weights / weights.sum())
+    centred = (data.X - root**2 @ data.X) * root[:, None]
+    size = np.sqrt(np.einsum("nd,nd->d", centred, centred))
+    centred = centred / np.where(size > 0, size, 1.0)
+    target = (data.y - root**2 @ data.y) * root
+    # All that is needed of the rows. The trace of a ridge makes columns that others make up for the first to go.
+    gram = centred.T @ centred + RIDGE * np.eye(data.features)
+    along, variation = centred.T @ target, float(target @ target)
+    alive = np.arange(data.features)
+    while len(alive):
+        inverse = np.linalg.inv(gram[np.ix_(alive, alive)])
+        solved = inverse @ along[alive]
+        cost = solved**2 / np.diagonal(inverse)
+        least = int(cost.argmin())
+        if variation - float(solved @ along[alive]) + cost[least] > most:
+            break
+        alive = np.delete(alive, least)
+    return tuple(data.names[k] for k in alive)
 
 
 def simplest_forms(data: Dataset, required: Sequence[str]) -> list[Expression]:
@@ -29,14 +60,7 @@ def simplest_forms(data: Dataset, required: Sequence[str]) -> list[Expression]:
     terms = [Constant(1.0) * Variable(name) for name in required]
     without_constant = [reduce(Expression.__add__, terms)] if terms else []
     columns: list[Expression] = [Variable(name) for name in required or data.names[:1]]
-    return [linear(data), _linear(required), *without_constant, reduce(Expression.__add__, columns), Constant(1.0)]
-
-
-def _linear(names: Sequence[str]) -> Expression:
-    total: Expression = Constant(1.0)
-    for name in names:
-        total = total + Constant(1.0) * Variable(name)
-    return total
+    return [linear(data.names), linear(required), *without_constant, reduce(Expression.__add__, columns), Constant(1.0)]
 
 
 def freed(expression: Expression) -> Expression:

@@ -24,7 +24,7 @@ from prunesymnet.network import Choice
 from prunesymnet.operators import select_operators
 from prunesymnet.search.between import Middle
 from prunesymnet.search.constraints import Vocabulary
-from prunesymnet.search.forms import freed, linear, reductions, simplest_forms, without_needless_abs
+from prunesymnet.search.forms import freed, linear, needed_columns, reductions, simplest_forms, without_needless_abs
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.selection import choose, front
 
@@ -74,7 +74,7 @@ class Judge:
         self.simplest: dict[tuple[int, int], Candidate] = {}  # (complexity, free constants) -> the best such candidate
         self.given: tuple[Expression, ...] = ()  # formulas that the search was started with
         forms = [form for form in simplest_forms(data, settings.constraints.requires) if self.may_be(form)]
-        self.best = self.candidate_of(forms[0] if forms else linear(data), "linear")
+        self.best = self.candidate_of(forms[0] if forms else linear(data.names), "linear")
         self.improvements = [(0, str(self.best.fit.expression), self.best.heldout_mse)]
 
     def allowed(self, expression: Expression) -> bool:
@@ -258,7 +258,7 @@ class Judge:
         table is left out.
         """
         fits = self.front()
-        base = _linear_model(self.some)
+        base, shorter = _linear_models(self.some)
         deadline, snapping = time.monotonic() + max(patience, LEAST_PATIENCE), self.settings.snapping
         rounded = [snap(f.expression, self.some, settings=snapping, deadline=deadline) for f in fits[:ROUNDED]]
         others = [measured(expression, self.some) for expression in self.given]
@@ -268,7 +268,7 @@ class Judge:
             simpler = [form for form in forms if form.complexity < least][-SIMPLER:]
             fitted = [fit(form, self.some, settings=FIRST_LOOK) for form in simpler]
             others += [replace(found, expression=canonical(found.expression)) for found in fitted]
-        equations = self.equations([*rounded, *fits, *others, base], self.some)
+        equations = self.equations([*rounded, *fits, *others, base, shorter], self.some)
         if not equations:
             raise NothingFoundError(
                 "no formula was found that keeps max_complexity and the constraints; relax them, or allow more time"
@@ -278,7 +278,7 @@ class Judge:
             by = "mdl"  # no rows are held out
         if by == "heldout":
             equations = {self.with_heldout(equation): found for equation, found in equations.items()}
-        chosen = self.believed(equations, base, self.some, by if isinstance(by, str) else "mdl")
+        chosen = self.believed(equations, (base, shorter), self.some, by if isinstance(by, str) else "mdl")
         kept = front(list(equations), keep=chosen)
         if chosen.loss <= self.no_error:  # what is longer than an exact formula only fits the rounding
             kept = [equation for equation in kept if equation.complexity <= chosen.complexity]
@@ -296,17 +296,15 @@ class Judge:
         noise = self.settings.snapping.noise
         return {Equation.of(found, data, length=self.length(found, data, noise)): found for found in fine}
 
-    def believed(self, equations: dict[Equation, Fit], base: Fit, data: Dataset, by: str) -> Equation:
+    def believed(
+        self, equations: dict[Equation, Fit], linear_ones: tuple[Fit, Fit], data: Dataset, by: str
+    ) -> Equation:
         """The best by a criterion. If the shortest description is worse than the linear model, the data speak for
-        nothing longer either, and the linear model it is."""
+        nothing longer either, and it is the linear model, or the one without columns that it can do without."""
         chosen = choose(equations, by)
-        constants = len(base.expression.constants)
-        chance = base.mse * 4 * constants / max(data.rows - constants, 1)
-        most = base.mse + min(chance, NO_WORSE * float(np.var(data.y)))
-        if by != "mdl":
+        if by != "mdl" or chosen.loss <= _no_worse(linear_ones[0], data):
             return chosen
-        linear_too = [equation for equation, found in equations.items() if found is base]
-        return linear_too[0] if linear_too and chosen.loss > most else chosen
+        return choose([e for e, found in equations.items() if found in linear_ones] or [chosen])
 
     def with_heldout(self, equation: Equation) -> Equation:
         """With the R² on held-out rows of the same form, fitted without them; nan where no rows are held out."""
@@ -317,7 +315,7 @@ class Judge:
 
     def on_all_rows(self, best: Fit, shown: Front, patience: float) -> tuple[Fit, Front]:
         """The last fit, of the best on all rows; the others as they are, with their errors on all rows."""
-        base = _linear_model(self.data)
+        linear_ones = _linear_models(self.data)
         if not patience:
             fits = [measured(best.expression, self.data)]
         else:
@@ -326,9 +324,9 @@ class Judge:
             deadline, snapping = time.monotonic() + patience, self.settings.snapping
             rounded = snap(fitted.expression, part, settings=snapping, deadline=deadline)
             fits = [rounded if part is self.data else fit(rounded.expression, self.data), fitted]
-        ours = self.equations(fits if self.settings.selection != "mdl" else [*fits, base], self.data)
+        ours = self.equations(fits if self.settings.selection != "mdl" else [*fits, *linear_ones], self.data)
         ours = ours or self.equations([measured(best.expression, self.data)], self.data)
-        chosen = self.believed(ours, base, self.data, "mdl")
+        chosen = self.believed(ours, linear_ones, self.data, "mdl")
         length = self.length(measured(chosen.expression, self.some), self.some)  # on the rows of the others
         chosen = replace(chosen, heldout_r2=shown.best.heldout_r2, description_length=length)
         others = [equation for i, equation in enumerate(shown) if i != shown.chosen]
@@ -342,22 +340,34 @@ class Judge:
 def as_it_stands(data: Dataset, formulas: tuple[Expression, ...], settings: SearchSettings) -> Front:
     """The front of some formulas, fitted but not rounded, and chosen from as a search would."""
     judge = Judge(data, settings)
-    base = _linear_model(judge.some)
+    linear_ones = _linear_models(judge.some)
     fits = [fit(formula, judge.some) for formula in formulas]
-    equations = judge.equations([*fits, base], judge.some)
+    equations = judge.equations([*fits, *linear_ones], judge.some)
     if not equations:
         raise NothingFoundError("no formula was found that keeps max_complexity and the constraints")
     by = settings.selection
     equations = {judge.with_heldout(equation): found for equation, found in equations.items()}
-    chosen = judge.believed(equations, base, judge.some, by if isinstance(by, str) else "mdl")
+    chosen = judge.believed(equations, linear_ones, judge.some, by if isinstance(by, str) else "mdl")
     kept = front(list(equations), keep=chosen)
     shown = Front(tuple(kept), kept.index(chosen))
     return shown if isinstance(by, str) else replace(shown, chosen=_row(by(shown.table()), len(shown)))
 
 
-def _linear_model(data: Dataset) -> Fit:
-    fitted = fit(linear(data), data)
-    return replace(fitted, expression=canonical(fitted.expression))
+def _linear_models(data: Dataset) -> tuple[Fit, Fit]:
+    """The linear model, and the one without the columns that it can do without."""
+    whole = fit(linear(data.names), data)
+    few = needed_columns(data, _no_worse(whole, data))
+    shorter = whole if few == data.names else fit(linear(few), data)
+    return replace(whole, expression=canonical(whole.expression)), replace(
+        shorter, expression=canonical(shorter.expression)
+    )
+
+
+def _no_worse(base: Fit, data: Dataset) -> float:
+    """The error that is no worse than that of the linear model."""
+    constants = len(base.expression.constants)
+    chance = base.mse * 4 * constants / max(data.rows - constants, 1)
+    return base.mse + min(chance, NO_WORSE * float(np.var(data.y)))
 
 
 def measured(expression: Expression, data: Dataset) -> Fit:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.expression import Expression, compile_expression, evaluate
+from prunesymnet.expression import Expression, Variable, compile_expression, evaluate
 from prunesymnet.operators import select_operators
 from prunesymnet.pruning.exhaustive.asked import Asked, Proposal, Scene
 from prunesymnet.pruning.exhaustive.asking import AT_A_TIME, ask_pairs, ask_singles, in_parts, left_by
@@ -147,6 +147,8 @@ class Rounds:
             yield "quotient", list(quotients(scene))
         if settings.powers:
             yield "powers", pursue_powers(scene, large, keep=settings.keep)
+        if settings.singles and settings.unwrapping and settings.quotients and self.divides:
+            yield from self.factored_quotients(bank, large, 2 * count)
         if settings.frequencies and {"sin", "cos"} & set(self.table):
             yield from self.frequencies(bank, large, number)
         # Later rounds have many questions: those to which a single node has something to say come first.
@@ -161,6 +163,15 @@ class Rounds:
             yield from self.deeper([(frames[k], term) for k, term in first.items()], bank, few, large)
         if settings.pursuit:
             yield "pursuit", self.pursuit(few, number)
+
+    def factored_quotients(self, bank: Bank, large: Bank, count: int) -> Stages:
+        """A column as a factor, and a simple node in the denominator of the rest: x*(1 - cos(y*z))/(1 - cos(y))."""
+        leaves = [factor for factor in self.factors(bank, count) if isinstance(factor.expression, Variable)]
+        frames = [frame for factor in leaves if (frame := self.plain.take_off(factor)) is not None]
+        below = [(bank.values[node], bank.expression(node)) for node in range(min(count, len(bank)))]
+        for part in in_parts([Asked(frame, below=term) for frame in frames for term in below], SINGLES_AT_A_TIME):
+            self.scored += len(part) * len(large)
+            yield "quotient", ask_singles(part, large, "quotient", keep=self.settings.keep)[0]
 
     def reduced(self, parts: dict[str, Expression]) -> Stages:
         """Shortcuts and the first round with other columns, made of those that there are."""
