@@ -237,3 +237,10 @@ def test_tab_completion():
 
 def test_demo_finds_a_law():
     assert "Boyle's law (1662): 25 rows of boyle.csv" in call("demo", "-t", "1").stdout
+
+
+def test_a_benchmark_shows_its_own_help(monkeypatch, capfd):
+    monkeypatch.chdir(Path(__file__).parents[1])
+    assert "Which benchmark" in call("bench", "--help").stdout
+    call("bench", "run", "--help")
+    assert "--methods" in capfd.readouterr().out

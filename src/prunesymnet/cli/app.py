@@ -207,7 +207,8 @@ def resume(
         finish(resumed(run, time_limit=time_limit, progress=not quiet), as_json)
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+# A benchmark's own --help is passed on to it.
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})
 def bench(
     context: typer.Context,
     name: Annotated[
@@ -215,9 +216,12 @@ def bench(
     ] = "run",
 ) -> None:
     """Run a benchmark of a checkout of the sources; further options are passed on to it. By default, it is `run`: every
-    method on every problem, what has not been run yet (hours)."""
+    method on every problem, what has not been run yet (hours). `bench NAME --help` shows the options of one."""
     import subprocess
 
+    if name == "--help":
+        typer.echo(context.get_help())
+        return
     there = [path.stem for path in Path("benchmarks").glob("[a-z]*.py") if "__main__" in path.read_text("utf-8")]
     there += [path.parent.name for path in Path("benchmarks").glob("*/__main__.py")]
     if name not in there:

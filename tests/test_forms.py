@@ -1,0 +1,57 @@
+"""Formulas made from formulas, and the linear model with the columns that it needs."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LinearRegression
+
+from prunesymnet.data import make_dataset
+from prunesymnet.search import SearchSettings, search
+from prunesymnet.search.forms import linear, needed_columns
+
+
+def table(rows=80, columns=6, seed=0, noise=1.0, weights=None):
+    """A plane of the first two columns, and others that have nothing to say."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, columns)) * 10.0 ** rng.integers(-3, 4, columns)
+    y = 3 * X[:, 0] / X[:, 0].std() - 2 * X[:, 1] / X[:, 1].std() + noise * rng.normal(size=rows)
+    return make_dataset(X, y, names=[f"x{k}" for k in range(columns)], weights=weights)
+
+
+def error(data, names):
+    X = np.array([data.columns[name] for name in names]).T if names else np.zeros((data.rows, 1))
+    fitted = LinearRegression().fit(X, data.y, sample_weight=data.weights)
+    return float(np.average((fitted.predict(X) - data.y) ** 2, weights=data.weights))
+
+
+@given(st.integers(0, 30), st.floats(1.0, 1.5), st.booleans())
+def test_columns_go_as_long_as_the_error_allows_it(seed, times, weighted):
+    weights = np.random.default_rng(seed).uniform(0.5, 2, 80) if weighted else None
+    data = table(seed=seed, weights=weights)
+    most = times * error(data, data.names) + 1e-9
+    kept = needed_columns(data, most)
+    assert error(data, kept) <= most * (1 + 1e-6)
+    for name in kept:  # none of those left could go
+        assert error(data, [other for other in kept if other != name]) > most * (1 - 1e-6)
+
+
+def test_a_column_that_others_make_up_for_is_the_first_to_go():
+    data = table()
+    twice = np.column_stack([data.X, data.X[:, 0] + data.X[:, 1]])
+    again = make_dataset(twice, data.y, names=[*data.names, "sum"])
+    assert len({"x0", "x1", "sum"} & set(needed_columns(again, 1.01 * error(again, again.names)))) == 2
+
+
+def test_where_every_error_is_small_enough_no_column_is_needed():
+    assert needed_columns(table(), np.inf) == ()
+    assert str(linear(())) == "1.0"
+
+
+@pytest.mark.parametrize("rows", [30, 100])
+def test_a_plane_in_much_noise_comes_without_the_columns_that_say_nothing(rows):
+    data = table(rows, columns=12, noise=4.0, seed=1)
+    found = search(data, SearchSettings(time_limit=2)).best
+    assert found.expression.complexity < linear(data.names).complexity
+    base = error(data, data.names)
+    assert found.mse <= base + min(4 * 13 / (rows - 13) * base, 1e-3 * np.var(data.y)) + 1e-9
