@@ -14,6 +14,7 @@ from prunesymnet.pruning.exhaustive.asked import Asked
 from prunesymnet.pruning.exhaustive.blocks import with_blocks
 from prunesymnet.pruning.exhaustive.grafts import Branch, questions
 from prunesymnet.pruning.exhaustive.phases import pursue_phases
+from prunesymnet.pruning.exhaustive.rates import rates
 from prunesymnet.pruning.exhaustive.targets import plain
 from prunesymnet.search import SearchSettings, search
 
@@ -201,3 +202,25 @@ def test_building_on_formulas_can_be_switched_off():
     search(data, settings, watch=lambda update: stages.append(update.stage))
     assert "grafts" not in stages
     assert stages.count("polynomial") == 1  # with blocks, they are asked for once more
+
+
+# ---- rates --------------------------------------------------------------------------------------------
+
+
+def test_rates_stay_in_range_and_leave_out_what_does_not_vary():
+    x = np.linspace(0, 4, 9)
+    values, trees = rates([(x, Variable("x")), (np.ones(9), Variable("one")), (1e6 + x, Variable("far"))])
+    assert {tree.variables for tree in trees} == {("x",)}
+    assert np.isfinite(values).all()
+    for row, tree in zip(values, trees, strict=True):
+        np.testing.assert_allclose(row, evaluate(tree, {"x": x}).values)
+
+
+def test_a_rate_in_noise_is_found():
+    data = table("a*(1 - exp(-x/(0.6*b)))", names="abx", rows=128, low=0.5, high=5)
+    noise = 0.01 * np.sqrt(np.mean(data.y**2)) * np.random.default_rng(7).normal(size=128)
+    noisy = make_dataset(data.X, data.y + noise, names=list(data.names), target="t")
+    found = search(noisy, SearchSettings(time_limit=10)).best.expression
+    left = np.var(evaluate(found, data.columns).values - data.y)
+    assert left < 0.1 * np.var(noise)
+    assert "exp(" in str(found)

@@ -10,8 +10,8 @@ from prunesymnet.pruning import PruningSettings
 from prunesymnet.search import PRESETS, SearchSettings, search
 
 MECHANISMS = (
-    "unwrapping", "monomials", "polynomials", "quotients", "given", "singles", "powers", "frequencies", "pursuit",
-    "grafts", "blocks", "networks",
+    "unwrapping", "monomials", "polynomials", "quotients", "given", "singles", "powers", "frequencies", "rates",
+    "pursuit", "grafts", "blocks", "networks",
 )  # fmt: skip
 _DEFAULT, _PAPER = PRESETS["default"], PRESETS["paper"]
 # The paper's ablation trains for 1000 epochs at most; `trained-weights` scores an edge at the weight it was trained to,

@@ -133,6 +133,10 @@ class Bank:
             self.listed,
         )
 
+    def plain_nodes(self) -> list[int]:
+        """The nodes without a function that may not be nested; reciprocals left out."""
+        return np.flatnonzero(~self.nested & (self.operator != RECIPROCAL)).tolist()
+
     def monomials(self) -> list[int]:
         """The nodes that are products and quotients of columns."""
         products = [k for k, operator in enumerate(self.table) if operator.name in ("*", "/")]

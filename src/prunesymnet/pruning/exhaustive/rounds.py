@@ -26,6 +26,7 @@ from prunesymnet.pruning.exhaustive.grafts import questions
 from prunesymnet.pruning.exhaustive.phases import pursue_phases
 from prunesymnet.pruning.exhaustive.powers import pursue_powers
 from prunesymnet.pruning.exhaustive.pursuit import pursue
+from prunesymnet.pruning.exhaustive.rates import rates
 from prunesymnet.pruning.exhaustive.scan import Question, scan, unexplained
 from prunesymnet.pruning.exhaustive.shortcuts import monomial, monomials, polynomials, quotients
 from prunesymnet.pruning.exhaustive.targets import Factor, Frame, further, plain, unwrap
@@ -37,6 +38,7 @@ Stages = Iterator[tuple[str, list[Proposal]]]
 FIRST_BANK, GROWTH = 400, 4  # nodes to be paired
 LARGE_BANK, LARGE_GROWTH = 5000, 5  # nodes to be tried one by one
 FREQUENCIES, WAVES = 2048, 800  # on the grid of a node that is scanned; in the bank, for all columns together
+RATED = 48  # nodes with rates
 PHASES, PHASE_GRID = 10, 64  # nodes that are added up inside a sine, and their frequencies
 FACTORS, MORE_FACTORS = 24, 3  # simple nodes that the target is divided by, are given, or are in the denominator
 BEAM = 6  # frames that are unwrapped once more
@@ -51,7 +53,7 @@ class ExhaustiveSettings:
     columns (those that matter most) are scanned; `keep` pairs of each
     complexity come out of a scan. The mechanisms can be switched off one by one: `unwrapping` of the target,
     `monomials` with real exponents, `polynomials`, `quotients` of polynomials and denominators, terms that are `given`,
-    `singles` of a larger bank, products of `powers`, `frequencies`, `pursuit` of several terms,
+    `singles` of a larger bank, products of `powers`, `frequencies`, `rates`, `pursuit` of several terms,
     `grafts` on formulas that are nearly right, `blocks` of these for columns, and nodes of trained `networks`."""
 
     rounds: int = 3
@@ -70,6 +72,7 @@ class ExhaustiveSettings:
     singles: bool = True
     powers: bool = True
     frequencies: bool = True
+    rates: bool = True
     pursuit: bool = True
     grafts: bool = True
     blocks: bool = True
@@ -125,6 +128,10 @@ class Rounds:
         bank, large = self.banks(number)
         if not len(bank):  # no column that varies within the range of floats
             return
+        if settings.rates and "exp" in self.table:
+            nodes = _different(bank, bank.plain_nodes())[: RATED * 2**number]
+            values, trees = rates((bank.values[k], bank.expression(k)) for k in nodes)
+            large = large.with_listed(values, trees) if trees else large
         small = bank.first(2 * FIRST_BANK * 3**number)
         few = bank.first(2 * FIRST_BANK * min(2**number, 2))
         count = FACTORS * MORE_FACTORS**number
@@ -306,7 +313,7 @@ class Rounds:
         yield "frequencies", self.pairs([Asked(self.plain)], with_waves, "frequencies")
         # Of the simplest nodes all frequencies; of the others the lower ones, for the target as it stands.
         waves = Waves(bank, self.settings.keep, names)
-        nodes = [k for k in range(len(bank)) if not bank.nested[k] and bank.operator[k] != RECIPROCAL]
+        nodes = bank.plain_nodes()
         few = 16 * 4**number
         slower = {node: Grid.of(bank.values[node], FREQUENCIES // 4) for node in nodes[few : 128 * 6**number]}
         alone = [Asked(self.plain)]
