@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.expression import Expression, Variable, compile_expression, evaluate
+from prunesymnet.expression import Expression, Variable, apply, compile_expression, evaluate
 from prunesymnet.operators import select_operators
+from prunesymnet.pruning.beam import UNNESTED
 from prunesymnet.pruning.exhaustive.asked import Asked, Proposal, Scene
 from prunesymnet.pruning.exhaustive.asking import AT_A_TIME, ask_pairs, ask_singles, in_parts, left_by
 from prunesymnet.pruning.exhaustive.bank import LEAF, RECIPROCAL, Bank, distinct, grow_bank
@@ -39,6 +40,7 @@ FIRST_BANK, GROWTH = 400, 4  # nodes to be paired
 LARGE_BANK, LARGE_GROWTH = 5000, 5  # nodes to be tried one by one
 FREQUENCIES, WAVES = 2048, 800  # on the grid of a node that is scanned; in the bank, for all columns together
 RATED = 48  # nodes with rates
+COMPOSED = 80  # functions of products of columns that join the bank however many columns there are
 PHASES, PHASE_GRID = 10, 64  # nodes that are added up inside a sine, and their frequencies
 FACTORS, MORE_FACTORS = 24, 3  # simple nodes that the target is divided by, are given, or are in the denominator
 BEAM = 6  # frames that are unwrapped once more
@@ -222,9 +224,19 @@ class Rounds:
 
     def banks(self, number: int) -> tuple[Bank, Bank]:
         """Of a round: nodes to be paired, with their reciprocals, and nodes to be tried one by one."""
-        return self.with_reciprocals(self.grow(FIRST_BANK * GROWTH**number)), self.grow(
-            LARGE_BANK * LARGE_GROWTH**number
-        )
+        bank, large = (self.grow(size) for size in (FIRST_BANK * GROWTH**number, LARGE_BANK * LARGE_GROWTH**number))
+        return self.with_reciprocals(self.with_functions_of_products(bank, large)), large
+
+    def with_functions_of_products(self, bank: Bank, large: Bank) -> Bank:
+        """With cos(w*t) and the like, which many columns would leave no room for."""
+        functions = [row for name, row in self.table.items() if name in UNNESTED and row.arity == 1]
+        nodes = [node for node in large.monomials() if large.operator[node] != LEAF]
+        trees = [apply(row, large.expression(node)) for node in nodes for row in functions][:COMPOSED]
+        values = [evaluate(tree, self.scene.columns) for tree in trees]
+        good = [k for k, (_, finite) in enumerate(values) if finite.all()]
+        if not good:
+            return bank
+        return bank.with_listed(np.array([values[k].values for k in good]), [trees[k] for k in good])
 
     def grow(self, size: int) -> Bank:
         bank = grow_bank(self.scene.columns, self.scene.operators, size, memory=self.settings.memory / 8)
