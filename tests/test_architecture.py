@@ -24,7 +24,7 @@ INSIDE = {
     "export": ("common", "latex", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
     "pruning": ("subnetwork", "beam", "random", "reverse", "exhaustive"),
     "equations": ("equation", "front"),
-    "search": ("constraints", "settings", "forms", "judge", "networks", "loop"),
+    "search": ("constraints", "settings", "forms", "between", "judge", "networks", "loop"),
     "cli": ("printing", "tables", "demo", "app"),
     "estimator": ("parameters", "tables", "regressor"),
     "runs": ("files", "records", "model", "folder", "run"),

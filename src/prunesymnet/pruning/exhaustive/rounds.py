@@ -196,9 +196,9 @@ class Rounds:
         """What the banks of a round have for the branches of formulas that are nearly right: one node, and for those
         questions that it answers best, two."""
         asked = [one for formula in formulas for one in questions(formula, self.scene, self.polynomial_terms((2,)))]
-        if not asked:
-            return
         bank, large = self.banks(number)
+        if not asked or not len(large):
+            return
         best: list[float] = []
         for part in in_parts(asked, SINGLES_AT_A_TIME):
             proposals, answers = ask_singles(part, large, "grafts", keep=self.settings.keep)
