@@ -47,7 +47,10 @@ PLANS: dict[str, tuple[Runs, ...]] = {
         Runs(("paper",), seconds=(LONG,), seeds=5),
         Runs(("paper-1000", "no-gradient-1000", "random-pruning-1000", "trained-weights"), seconds=(LONG,), seeds=3),
     ),
-    "ablation": (Runs(tuple(ABLATIONS)),),
+    "ablation": (
+        Runs(tuple(ABLATIONS)),
+        Runs(("without-grafts", "without-blocks", "without-frequencies"), sets=FURTHER),
+    ),
     "further": (Runs(STRONGEST, sets=FURTHER),),
     "real": (Runs(STRONGEST, sets=("real",), seeds=3),),
     "noise": (Runs(("ours", "operon"), noise=(0.0, 0.001, 0.01, 0.1)),),
