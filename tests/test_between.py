@@ -26,12 +26,33 @@ def test_pairs_are_a_row_and_its_nearest(rows, seed):
     data = table(rows, seed=seed)
     middle = Middle.of(data)
     count = min(2, rows - 1)
-    np.testing.assert_array_equal(middle.one, np.repeat(data.X, count, axis=0))
-    scaled = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
+    X = np.unique(data.X, axis=0)
+    np.testing.assert_array_equal(middle.one, np.repeat(X, count, axis=0))
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
     far = np.sqrt(((scaled[:, None] - scaled) ** 2).sum(axis=2)) + np.diag(np.full(rows, np.inf))
     for k in range(rows):
-        nearest = data.X[np.argsort(far[k])[:count]]
+        nearest = X[np.argsort(far[k])[:count]]
         assert {tuple(row) for row in middle.two[count * k : count * (k + 1)]} == {tuple(row) for row in nearest}
+
+
+@pytest.mark.parametrize("x", [np.r_[-2:-1:20j, 1:2:20j], np.repeat(np.linspace(-1, 1.1, 20), 3)])
+def test_of_one_column_no_gap_is_missed(x):
+    middle = Middle.of(make_dataset(x, x**2, names=["x"]))
+    assert middle.surprise(parse("x**2 + 0.01/x")) > 20
+
+
+def test_rows_that_do_not_count_do_not_say_how_far_the_target_goes():
+    x = np.linspace(-1, 1.1, 20)
+    y, weights = x**2, np.ones(20)
+    y[3], weights[3] = 1e12, 0
+    assert Middle.of(make_dataset(x, y, names=["x"], weights=weights)).high < 2
+
+
+def test_equal_rows_have_nothing_between_them():
+    X, y = np.ones((6, 2)), np.arange(6.0)
+    with pytest.warns(DataWarning):
+        data = make_dataset(X, y, names=["a", "b"])
+    assert Middle.of(data).surprise(parse("1/(a - 0.5)")) == 0
 
 
 def test_of_many_rows_some_are_enough():

@@ -1,6 +1,7 @@
 """Formulas made from formulas, and the linear model with the columns that it needs."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
@@ -42,6 +43,15 @@ def test_a_column_that_others_make_up_for_is_the_first_to_go():
     twice = np.column_stack([data.X, data.X[:, 0] + data.X[:, 1]])
     again = make_dataset(twice, data.y, names=[*data.names, "sum"])
     assert len({"x0", "x1", "sum"} & set(needed_columns(again, 1.01 * error(again, again.names)))) == 2
+
+
+@pytest.mark.parametrize("columns", [10, 300])
+def test_one_inverse_serves_many_columns(columns):
+    data = table(rows=columns + 50, columns=columns)
+    most = 1.3 * error(data, data.names)
+    kept = needed_columns(data, most)
+    assert len(kept) < columns
+    assert error(data, kept) <= most * (1 + 1e-6)
 
 
 def test_where_every_error_is_small_enough_no_column_is_needed():

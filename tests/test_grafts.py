@@ -1,5 +1,8 @@
 """Building on formulas that are nearly right: what stands in for a branch, columns made of several, two frequencies."""
 
+import time
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,12 +14,15 @@ from prunesymnet.expression import Variable, canonical, evaluate, parse
 from prunesymnet.operators import DEFAULT, OPERATORS, make_operator
 from prunesymnet.pruning.exhaustive import ExhaustiveSettings, Rounds, Scene, blocks
 from prunesymnet.pruning.exhaustive.asked import Asked
+from prunesymnet.pruning.exhaustive.bank import grow_bank
 from prunesymnet.pruning.exhaustive.blocks import with_blocks
 from prunesymnet.pruning.exhaustive.grafts import Branch, questions
 from prunesymnet.pruning.exhaustive.phases import pursue_phases
 from prunesymnet.pruning.exhaustive.rates import rates
+from prunesymnet.pruning.exhaustive.rounds import different
 from prunesymnet.pruning.exhaustive.targets import plain
-from prunesymnet.search import SearchSettings, search
+from prunesymnet.search import SearchSettings, Start, search
+from prunesymnet.search.loop import _Search
 
 
 def table(text, names="abcdxy", rows=80, low=1.0, high=3.0, seed=0):
@@ -72,6 +78,16 @@ def test_a_formula_that_is_not_finite_is_not_asked_about():
     assert [*Rounds(scene("a*b"), ExhaustiveSettings()).grafts([], 0)] == []
 
 
+def test_formulas_with_columns_that_were_screened_out_are_passed_over():
+    there = scene("a*b + c")
+    few = Rounds(replace(there, names=("a", "b")), ExhaustiveSettings())
+    assert [*few.grafts([parse("a*c")], 0)] == []
+    assert [*few.reduced(blocks(parse("2.5*b*(a*c - 1.5)**2")))] == []
+    data = table("a*b + 0.3*c + x*y", names="abcxy", rows=60)
+    settings = SearchSettings(time_limit=3, exhaustive=ExhaustiveSettings(rounds=1, columns=2))
+    assert search(data, settings).best.r2 > 0.5  # and no KeyError
+
+
 def test_exponents_and_coefficients_are_not_branches():
     there = scene("a**2*b")
     asked = [(one.frame.text, len(one.given)) for one in questions(parse("2.5*a**1.5"), there)]
@@ -116,6 +132,7 @@ def test_what_has_its_columns_for_itself_is_a_block():
     assert shown("2.5*n*(B*m/(k*T) - 3.9)**2") == {"n", "B*m/(T*k)"}
     assert shown("0.4/(x + (y - z)**2/x)") == {"x", "y - z"}
     assert shown("0.3*T*k - 0.07*h*w + 0.1") == {"T*k", "h*w"}
+    assert shown("exp(-(a*b)/c) + 1") == {"a*b/c"}
 
 
 def test_a_sum_is_a_block_unless_only_products_are():
@@ -158,6 +175,12 @@ def test_with_blocks_for_columns_a_bank_reaches_deeper():
 # ---- phases -------------------------------------------------------------------------------------------
 
 
+def test_more_may_be_kept_than_there_are():
+    there = scene("sin(2*x + y)", names="xy")
+    nodes = [(there.columns[name], Variable(name)) for name in "xy"]
+    assert pursue_phases([Asked(plain(there.y, there.weights))], nodes, 4, 5000, ("sin", "cos"))
+
+
 @pytest.mark.parametrize("names", [("sin", "cos"), ("sin",), ("cos",)])
 def test_two_frequencies_are_found_at_once(names):
     there = scene("3*sin(2*x*y - 1.5*(x + y) + 0.4) + 7", names="xy", low=-3, high=3, rows=120)
@@ -184,6 +207,15 @@ def test_a_search_finds_a_wave_of_two_nodes(text, low, high):
     np.testing.assert_allclose(evaluate(found.best.expression, fresh.columns).values, fresh.y, atol=1e-5)
 
 
+def test_on_a_grid_no_column_is_taken_for_another():
+    levels = np.meshgrid(*[np.linspace(1, 3, 4)] * 3, indexing="ij")
+    columns = {name: level.reshape(-1) for name, level in zip("xyz", levels, strict=True)}
+    bank = grow_bank(columns, DEFAULT, 60)
+    kept = {str(bank.expression(k)) for k in different(bank, bank.plain_nodes())}
+    assert {"x", "y", "z"} <= kept
+    assert "1 + x" not in kept  # x plus a constant
+
+
 # ---- the loop -----------------------------------------------------------------------------------------
 
 
@@ -193,6 +225,18 @@ def test_a_search_builds_on_what_is_nearly_right():
     found = search(data, SearchSettings(time_limit=60), watch=lambda update: stages.append(update.stage))
     assert str(found.best.expression) == "a*(c + b*x*sin(y))"
     assert "grafts" in stages
+
+
+def test_an_error_of_nought_ends_the_building():
+    data = table("a*b + c", names="abc", rows=30)
+    state = _Search(data, SearchSettings(time_limit=30), None, Start())
+    state.stages_since = -100  # as if an exact formula were not yet accepted
+    rounds = Rounds(Scene.of(data, DEFAULT, 256, 0), ExhaustiveSettings())
+    state.judge.note(replace(state.judge.candidate_of(parse("a*b + c"), ""), heldout_mse=0.0))
+    state.unexplained = lambda: 0.0
+    began = time.monotonic()
+    state.build_on(rounds, 0)
+    assert time.monotonic() - began < 15
 
 
 def test_building_on_formulas_can_be_switched_off():

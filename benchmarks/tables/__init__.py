@@ -47,7 +47,7 @@ PLANS = {
     "ablation-recovered": "paper",
     "methods": "comparison noise",
     "points": "points range",
-    "mechanisms": "comparison ablation",
+    "mechanisms": "comparison further ablation",
     "seconds": "comparison",
     "real-tables": "real",
     "behind": "",

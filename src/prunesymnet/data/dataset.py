@@ -62,6 +62,12 @@ class Dataset:
         return len(self.y)
 
     @property
+    def variation(self) -> float:
+        """The variance of the target, each row by its weight."""
+        mean = np.average(self.y, weights=self.weights)
+        return float(np.average((self.y - mean) ** 2, weights=self.weights))
+
+    @property
     def measurements(self) -> int:
         return self.rows if self.count is None else self.count
 

@@ -35,7 +35,8 @@ MOST_BITS = 1024.0  # for a value that is not finite
 
 @dataclass(frozen=True, slots=True)
 class Middle:
-    """Pairs of neighbouring rows [pairs, columns], and the range of the target."""
+    """Pairs of neighbouring rows [pairs, columns], and the range of the target: of one column each row and the next,
+    of several each row and the nearest two."""
 
     names: tuple[str, ...]
     one: Array
@@ -45,7 +46,12 @@ class Middle:
 
     @classmethod
     def of(cls, data: Dataset) -> "Middle":
-        X = data.X[:: math.ceil(data.rows / MOST_ROWS)]
+        counts = np.ones(data.rows, dtype=bool) if data.weights is None else data.weights > 0
+        X = np.unique(data.X[counts], axis=0)
+        X = X[:: math.ceil(len(X) / MOST_ROWS)]
+        y = data.y[counts]
+        if data.features == 1:
+            return cls(data.names, X[:-1], X[1:], float(y.min()), float(y.max()))
         spread = X.std(axis=0)
         scaled = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         square = np.einsum("nd,nd->n", scaled, scaled)
@@ -53,12 +59,12 @@ class Middle:
         np.fill_diagonal(far, np.inf)
         near = np.argsort(far, axis=1, kind="stable")[:, : min(NEIGHBOURS, len(X) - 1)]
         one = np.repeat(X, near.shape[1], axis=0)
-        return cls(data.names, one, X[near.reshape(-1)], float(data.y.min()), float(data.y.max()))
+        return cls(data.names, one, X[near.reshape(-1)], float(y.min()), float(y.max()))
 
     def surprise(self, expression: Expression) -> float:
         """The bits to say how far it goes beyond the target's range."""
         reach = self.high - self.low
-        if not reach > 0:
+        if not (reach > 0 and len(self.one)):
             return 0.0
         with np.errstate(all="ignore"):
             values, finite = evaluate(expression, self.columns(np.concatenate([*self.looks(expression)])))

@@ -70,7 +70,7 @@ class Judge:
         self.fits = 0
         # The error that counts as none: small beside the spread of the target, or lost in its rounding.
         rounding = (16 * float(np.finfo(np.float64).eps)) ** 2 * float(np.mean(self.held.y**2))
-        self.no_error = max(settings.exact**2 * float(np.var(self.held.y)), rounding)
+        self.no_error = max(settings.exact**2 * self.held.variation, rounding)
         self.simplest: dict[tuple[int, int], Candidate] = {}  # (complexity, free constants) -> the best such candidate
         self.given: tuple[Expression, ...] = ()  # formulas that the search was started with
         forms = [form for form in simplest_forms(data, settings.constraints.requires) if self.may_be(form)]
@@ -130,7 +130,7 @@ class Judge:
         else:
             better = candidate.heldout_mse < 0.9 * self.best.heldout_mse
         if better:
-            nearly = candidate.heldout_mse <= NEARLY_EXACT * float(np.var(self.held.y))
+            nearly = candidate.heldout_mse <= NEARLY_EXACT * self.held.variation
             self.best = self.shrink(candidate) if nearly or self.is_exact(candidate) else candidate
             self.improvements.append((candidate.epoch, str(self.best.fit.expression), self.best.heldout_mse))
 
@@ -200,7 +200,7 @@ class Judge:
     def left(self, candidate: Candidate) -> float:
         """The part of the variation that it leaves unexplained, on the training rows and on those held out."""
         rows = self.train.rows + self.held.rows
-        return self.error(candidate) / rows / (float(np.var(self.some.y)) or 1.0)
+        return self.error(candidate) / rows / (self.some.variation or 1.0)
 
     def front(self) -> list[Fit]:
         """The best of each complexity fitted on all rows that are used, as far as they may be chosen; the shortest
@@ -214,8 +214,7 @@ class Judge:
         fits = [
             fit(candidate.fit.expression, self.some) for candidate in kept if self.allowed(candidate.fit.expression)
         ]
-        fits = [replace(found, expression=canonical(found.expression)) for found in fits]  # signs may have changed
-        return sorted(fits, key=lambda found: self.length(found, self.some))
+        return sorted(map(_canonical, fits), key=lambda found: self.length(found, self.some))
 
     def length(self, found: Fit, data: Dataset, noise: float = 0.0) -> float:
         """The description length; to what is not exact, what it says between the rows is added."""
@@ -267,7 +266,7 @@ class Judge:
             forms = [candidate.fit.expression for candidate in self.so_far()]
             simpler = [form for form in forms if form.complexity < least][-SIMPLER:]
             fitted = [fit(form, self.some, settings=FIRST_LOOK) for form in simpler]
-            others += [replace(found, expression=canonical(found.expression)) for found in fitted]
+            others += map(_canonical, fitted)
         equations = self.equations([*rounded, *fits, *others, base, shorter], self.some)
         if not equations:
             raise NothingFoundError(
@@ -358,16 +357,19 @@ def _linear_models(data: Dataset) -> tuple[Fit, Fit]:
     whole = fit(linear(data.names), data)
     few = needed_columns(data, _no_worse(whole, data))
     shorter = whole if few == data.names else fit(linear(few), data)
-    return replace(whole, expression=canonical(whole.expression)), replace(
-        shorter, expression=canonical(shorter.expression)
-    )
+    return _canonical(whole), _canonical(shorter)
+
+
+def _canonical(found: Fit) -> Fit:
+    """With its formula written as it should be: a fit may have changed signs."""
+    return replace(found, expression=canonical(found.expression))
 
 
 def _no_worse(base: Fit, data: Dataset) -> float:
     """The error that is no worse than that of the linear model."""
     constants = len(base.expression.constants)
     chance = base.mse * 4 * constants / max(data.rows - constants, 1)
-    return base.mse + min(chance, NO_WORSE * float(np.var(data.y)))
+    return base.mse + min(chance, NO_WORSE * data.variation)
 
 
 def measured(expression: Expression, data: Dataset) -> Fit:
@@ -376,8 +378,7 @@ def measured(expression: Expression, data: Dataset) -> Fit:
     with np.errstate(over="ignore", invalid="ignore"):
         squares = np.where(finite, values - data.y, np.inf) ** 2
         mse = float(np.average(squares, weights=data.weights))
-        mean = np.average(data.y, weights=data.weights)
-        spread = float(np.average((data.y - mean) ** 2, weights=data.weights))
+        spread = data.variation
     r2 = 1 - mse / spread if spread > 0 else (1.0 if mse == 0 else -math.inf)
     return Fit(expression, mse, r2, FitStatus.CONVERGED, 0, 0.0)
 

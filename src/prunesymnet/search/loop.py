@@ -142,6 +142,7 @@ class _Search:
         self.networks = Networks(self.judge, settings)
         self.rounds = start.rounds
         self.bank_rounds: Rounds | None = None
+        self.grafted: set[tuple[int, Expression]] = set()  # in which round
         self.reduced: set[frozenset[str]] = set()
         self.epoch = 0
         self.stages_since = 0  # a formula is exact
@@ -226,12 +227,12 @@ class _Search:
 
     def build_on(self, rounds: Rounds, number: int) -> bool:
         """Build on the formulas that are nearly right, as long as that makes them much better; whether one is exact."""
-        grafted: set[Expression] = set()
         for stages in (self.grafts, self.fewer_columns):
             while (before := self.unexplained()) < SAYS_SOMETHING:
-                if self.take(stages(rounds, number, grafted), rounds, self.settings.exhaustive.fits // SHARE):
+                self.check_time()
+                if self.take(stages(rounds, number), rounds, self.settings.exhaustive.fits // SHARE):
                     return True
-                if self.unexplained() > before / 2:
+                if not self.unexplained() < before / 2:
                     break
         return False
 
@@ -240,15 +241,16 @@ class _Search:
         errors = [self.judge.left(c) for c in self.judge.so_far() if c.fit.expression.complexity <= MOST_TO_GRAFT]
         return min(errors, default=1.0)
 
-    def grafts(self, rounds: Rounds, number: int, grafted: set[Expression]) -> Stages:
+    def grafts(self, rounds: Rounds, number: int) -> Stages:
         """Other branches for the formulas of the front."""
         if self.settings.exhaustive.grafts:
             found = [candidate.fit.expression for candidate in self.judge.so_far()]
-            fresh = [formula for formula in found if formula.complexity <= MOST_TO_GRAFT and formula not in grafted]
-            grafted.update(fresh)
+            fresh = [formula for formula in found if formula.complexity <= MOST_TO_GRAFT]
+            fresh = [formula for formula in fresh if (number, formula) not in self.grafted]
+            self.grafted.update((number, formula) for formula in fresh)
             yield from rounds.grafts(fresh, number)
 
-    def fewer_columns(self, rounds: Rounds, number: int, grafted: set[Expression]) -> Stages:
+    def fewer_columns(self, rounds: Rounds, number: int) -> Stages:
         """The first round again with fewer columns, as the best formula has them that does and is nearly right."""
         if self.settings.exhaustive.blocks:
             near = [c for c in self.judge.by_length() if self.judge.left(c) < NEARLY_RIGHT]

@@ -23,7 +23,7 @@ from prunesymnet.pruning.exhaustive.targets import Frame
 Array = NDArray[np.float64]
 
 TAIL = 5.0  # deviations from the median (in median deviations) beyond which a row counts less
-NEGLIGIBLE = 1e-10  # of the target's size: a term that adds no more is left out
+NEGLIGIBLE, ROUNDING = 1e-10, 1e-15  # of the target's variation, of its size: a term that adds no more is left out
 EXACT = 1e-16  # of the variation: what is less than this is rounding
 
 
@@ -41,7 +41,7 @@ class Scene:
     @property
     def columns(self) -> dict[str, Array]:
         if self.made is not None:
-            return dict(self.made)
+            return {name: self.made[name] for name in self.names or self.made}
         return {name: self.data.columns[name] for name in self.names or self.data.names}
 
     def of_columns(self, made: Mapping[str, Array]) -> "Scene":
@@ -110,7 +110,9 @@ class Asked:
         solved = np.linalg.lstsq(np.nan_to_num(matrix / size), self.frame.target * root, rcond=1e-12)[0] / size
         c = [float(v) if np.isfinite(v) and abs(v) < 1e300 else 1.0 for v in solved]
         parts = [expression for _, expression in more] + [expression for _, expression in self.given]
-        counts = np.abs(solved) * size > NEGLIGIBLE * np.abs(self.frame.target * root).max()
+        off = self.frame.target - self.frame.weights @ self.frame.target / self.frame.weights.sum()
+        least = max(NEGLIGIBLE * np.abs(off * root).max(), ROUNDING * np.abs(self.frame.target * root).max())
+        counts = np.abs(solved) * size > least
         total: Expression = Constant(c[0])
         for value, part, needed in zip(c[1:], parts, counts[1:], strict=False):
             if needed:

@@ -95,7 +95,7 @@ class Bank:
 
     def _joined(self, values: Array, complexity: Index, kind: int, left: Index) -> "Bank":
         """With more nodes, as far as they are not there yet."""
-        probes = _probes(self.values.shape[1])
+        probes = probes_of(self.values.shape[1])
         with np.errstate(all="ignore"):
             good, keys = distinct(values, probes)
             known = distinct(self.values, probes)[1]
@@ -187,7 +187,7 @@ class _Growing:
     def __init__(self, leaves: Array, table: tuple[Operator, ...], size: int, unnested: tuple[str, ...]) -> None:
         self.table, self.size, self.unnested = table, size, unnested
         points = leaves.shape[1]
-        self.probes = _probes(points)
+        self.probes = probes_of(points)
         self.values = np.empty((size, points))
         self.parts: list[tuple[Index, ...]] = []  # complexity, operator, left, right, flipped, nested: by level
         self.levels: dict[int, tuple[int, int]] = {}
@@ -290,7 +290,7 @@ def _cost(operator: Operator) -> int:
     return max(operator.cost, 1)  # what costs nothing would have to be applied without end
 
 
-def _probes(points: int) -> Array:
+def probes_of(points: int) -> Array:
     probes: Array = np.random.default_rng(0).normal(size=(points, 2)) / np.sqrt(points)
     return probes
 

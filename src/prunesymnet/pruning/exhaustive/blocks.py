@@ -8,7 +8,8 @@ quantity only. With `B*m/(k*T)` as a column in place of the four, the same bank 
 {'n': 'n', 'block_1': 'B*m/(k*T)'}
 
 A block is the largest part of a formula, at least two columns, whose columns are nowhere else in it; or the largest
-such product. What is taken off its outside (roots, powers, a factor, a constant term) the bank can put on again.
+such product. What is taken off its outside (functions, powers, a factor, a constant term) the bank can put on again.
+The whole formula is a block only if that leaves a product.
 """
 
 from collections import Counter
@@ -35,7 +36,7 @@ def blocks(formula: Expression, *, only_products: bool = False) -> dict[str, Exp
 def _parts(node: Expression, uses: Counter[str], only_products: bool, *, root: bool = False) -> Iterator[Expression]:
     inside = Counter(n.name for n in postorder(node) if isinstance(n, Variable))
     core = _core(node)
-    fine = not root and (not only_products or _is_product(core))
+    fine = not (root or only_products) or (_is_product(core) and not (root and core is node))
     nowhere_else = all(uses[name] == count for name, count in inside.items())
     if isinstance(core, Variable) or (fine and nowhere_else and len(inside) > 1):
         yield _bare(core)
@@ -60,7 +61,9 @@ def _core(node: Expression) -> Expression:
 
 
 def _bare(node: Expression) -> Expression:
-    """Without the constant factors of a product."""
+    """Without the constant factors and the sign of a product."""
+    if isinstance(node, Apply) and node.operator.name == "neg":
+        return _bare(node.operands[0])
     if isinstance(node, Apply) and node.operator.name in ("*", "/"):
         one, two = node.operands
         if node.operator.name == "*" and not (one.variables and two.variables):

@@ -45,7 +45,8 @@ def pursue_phases(
             base = Base.of(question)
             both = (waves[p] * (base.rest * base.root).astype(np.float32)) @ others
             size = (both.real**2 + both.imag**2).reshape(-1)
-            mine, theirs = np.divmod(np.argpartition(-size, 2 * keep)[: 2 * keep], len(w))
+            most = min(2 * keep, len(size))
+            mine, theirs = np.divmod(np.argpartition(-size, most - 1)[:most], len(w))
             v = grids[p][mine]
             inside = v[:, None] * nodes[p][0] + np.array([w[t] * nodes[q[t]][0] for t in theirs])
             left = unexplained(np.stack([np.sin(inside), np.cos(inside)], axis=1), question)

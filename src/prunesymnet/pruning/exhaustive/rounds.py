@@ -18,7 +18,7 @@ from prunesymnet.operators import select_operators
 from prunesymnet.pruning.beam import UNNESTED
 from prunesymnet.pruning.exhaustive.asked import Asked, Proposal, Scene
 from prunesymnet.pruning.exhaustive.asking import AT_A_TIME, ask_pairs, ask_singles, in_parts, left_by
-from prunesymnet.pruning.exhaustive.bank import LEAF, RECIPROCAL, Bank, distinct, grow_bank
+from prunesymnet.pruning.exhaustive.bank import LEAF, RECIPROCAL, Bank, distinct, grow_bank, probes_of
 from prunesymnet.pruning.exhaustive.blocks import with_blocks
 from prunesymnet.pruning.exhaustive.chains import chains
 from prunesymnet.pruning.exhaustive.columns import screen
@@ -131,7 +131,7 @@ class Rounds:
         if not len(bank):  # no column that varies within the range of floats
             return
         if settings.rates and "exp" in self.table:
-            nodes = _different(bank, bank.plain_nodes())[: RATED * 2**number]
+            nodes = different(bank, bank.plain_nodes())[: RATED * 2**number]
             values, trees = rates((bank.values[k], bank.expression(k)) for k in nodes)
             large = large.with_listed(values, trees) if trees else large
         small = bank.first(2 * FIRST_BANK * 3**number)
@@ -184,7 +184,8 @@ class Rounds:
 
     def reduced(self, parts: dict[str, Expression]) -> Stages:
         """Shortcuts and the first round with other columns, made of those that there are."""
-        scene = with_blocks(self.scene, parts)
+        known = all(self.has(part) for part in parts.values())
+        scene = with_blocks(self.scene, parts) if known else None
         if scene is None:
             return
         inner = Rounds(scene, self.settings, self.check)
@@ -195,9 +196,12 @@ class Rounds:
     def grafts(self, formulas: list[Expression], number: int) -> Stages:
         """What the banks of a round have for the branches of formulas that are nearly right: one node, and for those
         questions that it answers best, two."""
-        asked = [one for formula in formulas for one in questions(formula, self.scene, self.polynomial_terms((2,)))]
+        beside = self.polynomial_terms((2,))
+        asked = [one for formula in formulas if self.has(formula) for one in questions(formula, self.scene, beside)]
+        if not asked:
+            return
         bank, large = self.banks(number)
-        if not asked or not len(large):
+        if not len(large):
             return
         best: list[float] = []
         for part in in_parts(asked, SINGLES_AT_A_TIME):
@@ -210,6 +214,10 @@ class Rounds:
         for part in in_parts([asked[k] for k in order[:GRAFTS]]):
             proposals = self.pairs(part, bank.first(2 * FIRST_BANK), "grafts")
             yield "grafts", [replace(p, unexplained=self.left_of_y(p.expression)) for p in proposals]
+
+    def has(self, formula: Expression) -> bool:
+        """Whether the scene has the formula's columns: of many, it has those that matter most."""
+        return set(formula.variables) <= set(self.scene.columns)
 
     def left_of_y(self, formula: Expression) -> float:
         """The part of the target's variation that a formula leaves as it stands."""
@@ -230,7 +238,7 @@ class Rounds:
     def with_functions_of_products(self, bank: Bank, large: Bank) -> Bank:
         """With cos(w*t) and the like, which many columns would leave no room for."""
         functions = [row for name, row in self.table.items() if name in UNNESTED and row.arity == 1]
-        nodes = [node for node in large.monomials() if large.operator[node] != LEAF]
+        nodes = [node for node in large.monomials() if large.operator[node] != LEAF][:COMPOSED]
         trees = [apply(row, large.expression(node)) for node in nodes for row in functions][:COMPOSED]
         values = [evaluate(tree, self.scene.columns) for tree in trees]
         good = [k for k, (_, finite) in enumerate(values) if finite.all()]
@@ -342,8 +350,8 @@ class Rounds:
         yield "frequencies", waves.proposals(waves.scan(more, grids), more, grids)
         beside = self.polynomial_terms((1, 2)) if self.settings.given else []
         asked = [*alone, *(Asked(self.plain, terms) for terms in beside)]
-        different = [(bank.values[k], bank.expression(k)) for k in _different(bank, nodes)[: PHASES + 2 * number]]
-        yield "phases", pursue_phases(asked, different, PHASE_GRID * 2**number, self.settings.keep, names)
+        added = [(bank.values[k], bank.expression(k)) for k in different(bank, nodes)[: PHASES + 2 * number]]
+        yield "phases", pursue_phases(asked, added, PHASE_GRID * 2**number, self.settings.keep, names)
 
     def pursuit(self, bank: Bank, number: int) -> list[Proposal]:
         return pursue(
@@ -371,9 +379,10 @@ class Rounds:
         return float(1 - 2 ** (-2 * chance / freedom))
 
 
-def _different(bank: Bank, nodes: list[int]) -> list[int]:
+def different(bank: Bank, nodes: list[int]) -> list[int]:
     """Of some nodes, those that are no other one times a factor and plus a constant."""
     values = bank.values[nodes]
-    good, keys = distinct(values - values.mean(axis=1, keepdims=True), np.eye(values.shape[1])[:, :2])
-    _, first = np.unique(keys, return_index=True)
-    return [nodes[k] for k in sorted(first) if good[k]]
+    good, keys = distinct(values - values.mean(axis=1, keepdims=True), probes_of(values.shape[1]))
+    usable = np.flatnonzero(good)
+    _, first = np.unique(keys[usable], return_index=True)
+    return [nodes[k] for k in sorted(usable[first])]

@@ -95,7 +95,8 @@ def scan(
         return ready if xp is np else ready.on(xp, device)
 
     def work(task: tuple[_Prepared, int]) -> list[_Best]:
-        return run(task[0], blocks[task[1] :: count], complexity, keep, xp)
+        with np.errstate(all="ignore"):  # a thread does not have its caller's
+            return run(task[0], blocks[task[1] :: count], complexity, keep, xp)
 
     # Each way to weight the rows needs four copies of the nodes: no more of them at a time than there is memory for.
     at_a_time = max(int(memory * 2**30 / (16 * max(values.size, 1))), 1)
