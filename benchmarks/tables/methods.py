@@ -152,8 +152,8 @@ def mechanisms(runs: pd.DataFrame) -> Table | None:
             | {"lost": ", ".join(lost), "gained": ", ".join(won)}
         )
     caption = (
-        f"The paper's expressions, and for some the further sets, without one mechanism; {EVEN}. Most can be reached in "
-        "more than one way."
+        f"The paper's expressions, and for some the further sets, without one mechanism; {EVEN}. Most formulas can be "
+        "reached in more than one way."
     )
     return Table("Mechanisms", caption, with_heads(lines), chosen)
 
