@@ -239,6 +239,19 @@ def test_an_error_of_nought_ends_the_building():
     assert time.monotonic() - began < 15
 
 
+def test_columns_are_made_of_the_best_formula_that_is_nearly_right_once():
+    data = table("a*(b*c/(x*y) - 4)**2 + 0.001*b", names="abcxy", rows=60)
+    state = _Search(data, SearchSettings(time_limit=30), None, Start())
+    rounds = Rounds(Scene.of(data, DEFAULT, 256, 0), ExhaustiveSettings())
+    assert [*state.fewer_columns(rounds, 0)] == []  # the linear model is far off
+    state.judge.candidate_of(parse("1.0*a*(b*c/(x*y) - 4.0)**2"), "")
+    stage, proposals = next(state.fewer_columns(rounds, 0))
+    assert stage == "monomial"
+    assert all(set(proposal.expression.variables) <= set(data.names) for proposal in proposals)
+    assert state.reduced == {frozenset({"a", "b*c/(x*y)"})}
+    assert [*state.fewer_columns(rounds, 0)] == []  # these have been tried
+
+
 def test_building_on_formulas_can_be_switched_off():
     data = table("a*(c + b*x*sin(y)) + exp(a*b)/(c + x*y)", names="abcxy", rows=40)
     stages = []
