@@ -105,3 +105,15 @@ def test_parts_are_all_items_in_order(count, sizes):
 
 def test_parts_are_of_so_many_unless_told():
     assert [len(part) for part in in_parts(list(range(AT_A_TIME + 1)))] == [AT_A_TIME, 1]
+
+
+def test_a_small_term_beside_a_large_constant_is_kept():
+    x = COLUMNS["x"]
+    formula = Asked(plain(1e11 + np.sin(x))).formula([(np.sin(x), parse("sin(x)"))])
+    assert "sin" in str(formula)
+
+
+def test_a_term_that_adds_nothing_is_left_out():
+    x, y = COLUMNS["x"], COLUMNS["y"]
+    formula = Asked(plain(3 * np.sin(x) + 1), ((y, parse("y")),)).formula([(np.sin(x), parse("sin(x)"))])
+    assert formula.variables == ("x",)

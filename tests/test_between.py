@@ -126,3 +126,12 @@ def test_noisy_points_around_zero_give_no_essential_singularity():
     values, finite = evaluate(found.best.expression, {"x": fine})
     assert finite.all()
     assert np.abs(values).max() < 3 * np.abs(y).max()
+
+
+def test_what_is_left_counts_rows_by_their_weights():
+    x = np.linspace(0, 3, 60)
+    y, weights = np.sin(x), np.ones(60)
+    y[::10], weights[::10] = 1e6, 0
+    judge = Judge(make_dataset(x, y, names=["x"], weights=weights), SearchSettings())
+    constant = judge.candidate_of(parse("1.0"), "")
+    assert judge.left(constant) == pytest.approx(1, abs=0.1)
