@@ -15,8 +15,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks import record
-from prunesymnet.pruning.exhaustive.bank import Bank, grow_bank
-from prunesymnet.pruning.exhaustive.scan import Question, scan
+from prunesymnet.bank.bank import Bank, grow_bank
+from prunesymnet.bank.scan import Question, scan
 
 POINTS = 128
 # A table, a formula of some of its columns, and both searched in a process of their own, so that memory is its own.

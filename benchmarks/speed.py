@@ -16,8 +16,8 @@ import torch
 from benchmarks import record
 from benchmarks.problems import load
 from prunesymnet.network import Network
+from prunesymnet.network.training import Trainer, TrainingSettings
 from prunesymnet.search import PRESETS, search
-from prunesymnet.training import Trainer, TrainingSettings
 
 
 def timed(call: Callable[[], Any], repeat: int, rounds: int = 5) -> float:

@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 from benchmarks import record
 from prunesymnet.data import Dataset
 from prunesymnet.network import Network
-from prunesymnet.training import Trainer, TrainingSettings
+from prunesymnet.network.training import Trainer, TrainingSettings
 
 PROBLEMS, STEPS = 1000, 300
 

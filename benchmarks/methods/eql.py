@@ -26,13 +26,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.activation import backward, forward, protected_form
 from prunesymnet.coefficients.least_squares import levenberg_marquardt
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Constant, Expression, Variable, compile_expression
 from prunesymnet.network import Network
+from prunesymnet.network.activation import backward, forward, protected_form
+from prunesymnet.network.training import Adam, smoothed_half_norm
 from prunesymnet.operators import OPERATORS, Operator
-from prunesymnet.training import Adam, smoothed_half_norm
 
 Array = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression
-from prunesymnet.pruning import PruningSettings
+from prunesymnet.network.pruning import PruningSettings
 from prunesymnet.search import PRESETS, SearchSettings, search
 
 MECHANISMS = (

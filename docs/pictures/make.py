@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import prunesymnet as psn
+from prunesymnet.bank.bank import grow_bank
 from prunesymnet.operators import DEFAULT
-from prunesymnet.pruning.exhaustive.bank import grow_bank
 from prunesymnet.report import save_pictures
 from prunesymnet.search import PRESETS, search
 

@@ -25,12 +25,12 @@ from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
 from prunesymnet.expression import Expression
 from prunesymnet.network import Network
+from prunesymnet.network.training import LARGEST
 from prunesymnet.operators import select_operators
-from prunesymnet.pruning.exhaustive import Proposal, Rounds, Scene, blocks, promising
 from prunesymnet.search.judge import Candidate, Judge
 from prunesymnet.search.networks import Networks, learned_nodes
 from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
-from prunesymnet.training import LARGEST
+from prunesymnet.search.stages import Proposal, Rounds, Scene, blocks, promising
 
 MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation: if no more can be hidden after a round, the search may end
 ROWS_TO_CHECK = 2000
@@ -99,9 +99,10 @@ def search(
     *,
     watch: Watcher | None = None,
     start: Start | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> SearchResult:
     """The best formula for the data; `settings` may be the name of a preset, `watch` is told how it goes, and `start`
-    is where an earlier search had come.
+    is where an earlier search had come. Time is what `clock` says it is, in seconds.
 
     A time limit, Ctrl-C, and a watcher that raises StopIteration end the search with the best formula so far.
     """
@@ -119,20 +120,30 @@ def search(
     # each other's way, and give the same numbers with any number of workers.
     # A candidate that overflows or leaves its domain is poor, and no reason for a warning.
     with threadpool_limits(1, user_api="blas"), np.errstate(all="ignore"):
-        return _Search(data, settings, watch, start or Start()).run()
+        return _Search(data, settings, watch, start or Start(), clock).run()
 
 
 def _error(proposal: Proposal) -> float:
     return proposal.unexplained
 
 
-class _OutOfTime(Exception):
-    pass
+class _Limit(Exception):
+    """A limit was reached: of time, or of fits."""
+
+    def __init__(self, status: SearchStatus) -> None:
+        self.status = status
 
 
 class _Search:
-    def __init__(self, data: Dataset, settings: SearchSettings, watch: Watcher | None, start: Start) -> None:
-        self.began = time.monotonic()
+    def __init__(
+        self,
+        data: Dataset,
+        settings: SearchSettings,
+        watch: Watcher | None,
+        start: Start,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.clock, self.began = clock, clock()
         self.deadline = self.began + (1 - TO_FINISH) * settings.time_limit
         if start.again:
             training = replace(settings.training, seed=settings.training.seed + start.again)
@@ -152,8 +163,8 @@ class _Search:
         try:
             judge.begin_with(self.start.formulas)
             status = SearchStatus.EXACT if judge.exact() else self.stages()
-        except _OutOfTime:
-            status = SearchStatus.TIME_LIMIT
+        except _Limit as limit:
+            status = limit.status
         except KeyboardInterrupt:
             status = SearchStatus.INTERRUPTED
         except StopIteration:
@@ -170,7 +181,7 @@ class _Search:
             front = Front((Equation.of(best, judge.train),), 0)
         if judge.exact():
             status = SearchStatus.EXACT
-        seconds = time.monotonic() - self.began
+        seconds = self.clock() - self.began
         return SearchResult(
             best=best,
             status=status,
@@ -322,7 +333,7 @@ class _Search:
     def tell(self, stage: str) -> None:
         if self.watch and self.judge.allowed(self.judge.best.fit.expression):
             loss = self.networks.losses[-1] if self.networks.losses else float("nan")
-            seconds = time.monotonic() - self.began
+            seconds = self.clock() - self.began
             front = tuple(self.judge.so_far())
             self.watch(
                 Update(
@@ -342,5 +353,7 @@ class _Search:
         return self.judge.fits + (self.bank_rounds.scored if self.bank_rounds else 0)
 
     def check_time(self) -> None:
-        if time.monotonic() > self.deadline:
-            raise _OutOfTime
+        if self.clock() > self.deadline:
+            raise _Limit(SearchStatus.TIME_LIMIT)
+        if self.settings.max_fits is not None and self.judge.fits >= self.settings.max_fits:
+            raise _Limit(SearchStatus.FIT_LIMIT)

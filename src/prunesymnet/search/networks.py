@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression, canonical_and_skeleton
 from prunesymnet.network import Network
-from prunesymnet.pruning import PRUNERS, Trained, reverse
+from prunesymnet.network.pruning import PRUNERS, Trained, reverse
+from prunesymnet.network.training import Trainer
 from prunesymnet.search.forms import without_needless_abs
 from prunesymnet.search.judge import Judge
 from prunesymnet.search.settings import SearchSettings
-from prunesymnet.training import Trainer
 
 Array = NDArray[np.float64]
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from prunesymnet.coefficients import SnapSettings
+from prunesymnet.network.pruning import PRUNERS, PruningSettings
+from prunesymnet.network.training import TrainingSettings
 from prunesymnet.operators import DEFAULT, PAPER, Operator
-from prunesymnet.pruning import PRUNERS, PruningSettings
-from prunesymnet.pruning.exhaustive import ExhaustiveSettings
 from prunesymnet.search.constraints import Constraints
+from prunesymnet.search.stages import ExhaustiveSettings
 from prunesymnet.selection import CRITERIA
 from prunesymnet.settings import check_number, check_whole
-from prunesymnet.training import TrainingSettings
 
 
 class SearchStatus(enum.Enum):
@@ -23,6 +23,7 @@ class SearchStatus(enum.Enum):
     MAX_EPOCHS = "stopped at the limit of epochs"
     TOO_LARGE = "the banks are searched, and the numbers are too large for networks: use another unit"
     TIME_LIMIT = "stopped at the time limit"
+    FIT_LIMIT = "stopped at the limit of fits"
     INTERRUPTED = "interrupted"
     STOPPED = "stopped by a callback"
 
@@ -30,6 +31,7 @@ class SearchStatus(enum.Enum):
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
     """`pruner`: "exhaustive" (banks first, then trained networks), or one of the paper's, on a trained network alone.
+    `time_limit` is in seconds; `max_fits` ends the search after so many fits, which is the same on every machine.
     `holdout` rows judge; `exact` is the relative error on held-out rows that ends the search (0: nothing does);
     `fits_per_form` limits how often the same form with other weights is fitted again; at most `rows` rows are used
     until the last fit, which is on all of them; `workers` threads share the work (0: one for each core), and their
@@ -41,6 +43,7 @@ class SearchSettings:
     operators: tuple[str | Operator, ...] = DEFAULT
     pruner: str = "exhaustive"
     time_limit: float = 60.0
+    max_fits: int | None = None
     holdout: float = 0.2
     exact: float = 1e-10
     rows: int = 3000
@@ -64,6 +67,8 @@ class SearchSettings:
         if self.pruner not in known:
             raise ValueError(f"pruner must be one of {', '.join(known)}, got {self.pruner!r}")
         check_whole(self, max_epochs=1, prune_every=1, layers=1, fits_per_form=1, seed=0, rows=10, workers=0)
+        if self.max_fits is not None:
+            check_whole(self, max_fits=1)
         if self.max_complexity is not None:
             check_whole(self, max_complexity=1)
         if not isinstance(self.constraints, Constraints):

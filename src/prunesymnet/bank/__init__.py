@@ -1,0 +1,1 @@
+"""Banks of small formulas, and questions to them: which pair of nodes explains a target best?"""

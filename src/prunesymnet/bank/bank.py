@@ -1,0 +1,307 @@
+"""The bank: every small formula of a table's columns as one row of values, each once, in order of complexity.
+
+>>> x = np.linspace(0.5, 2.0, 8)
+>>> bank = grow_bank({"x": x}, size=8)
+>>> [str(bank.expression(i)) for i in range(len(bank))]
+['x', 'x**2', '1 + x', '1 - x', '1/x', 'sin(x)', 'cos(x)', 'exp(x)']
+
+A bank is the network of the paper with single edges of weight one: layer upon layer, by complexity. What a
+coefficient can make up for is not kept twice: nodes are equal when they are so up to a factor, so `x + x` and `-x` are
+no nodes beside `x`. Nodes that overflow, leave their domain or do not vary on the data are dropped; an operator with a
+domain (log, sqrt) is applied to `-f` where `f` is outside of it.
+
+Growing M nodes on n points costs about M n evaluations of an operator for each of the few operators, and a sort of M
+keys: no Python per node.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prunesymnet.expression import Constant, Expression, Variable, apply
+from prunesymnet.network.pruning.beam import UNNESTED
+from prunesymnet.operators import PAPER, Operator, select_operators
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+LARGEST = 1e50  # beyond it (and below its inverse) squares of squares leave the range of floats
+LEAST_SPREAD = 1e-7  # relative: what varies less is a constant
+DIGITS = 1e9  # to which two nodes must agree to be one
+CHUNK = 1 << 21  # values that are computed at a time
+COMMUTATIVE = ("+", "*", "-")  # "-" too: the sign does not matter
+LEAF, LISTED, RECIPROCAL = -1, -2, -3  # what is no operator's number in `Bank.operator`
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """Nodes in order of complexity: `values` [nodes, points], and how each is made. `operator` numbers `table`;
+    `left` and `right` are nodes (-1: the constant 1); `flipped` nodes are of -left."""
+
+    values: Array
+    complexity: Index
+    operator: Index
+    left: Index
+    right: Index
+    flipped: NDArray[np.bool_]
+    nested: NDArray[np.bool_]  # has a sin, cos, exp or log in it
+    names: tuple[str, ...]
+    table: tuple[Operator, ...]
+    listed: tuple[Expression, ...] = ()
+    _trees: dict[int, Expression] = field(default_factory=dict, repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.complexity)
+
+    def expression(self, node: int) -> Expression:
+        """The formula of a node."""
+        if node < 0:
+            return Constant(1)
+        if node not in self._trees:
+            kind = int(self.operator[node])
+            if kind == LEAF:
+                tree: Expression = Variable(self.names[int(self.left[node])])
+            elif kind == LISTED:
+                tree = self.listed[int(self.left[node])]
+            elif kind == RECIPROCAL:
+                tree = 1 / self.expression(int(self.left[node]))
+            else:
+                operator = self.table[kind]
+                operands = [self.expression(int(self.left[node]))]
+                if self.flipped[node]:
+                    operands[0] = -operands[0]
+                if operator.arity == 2:
+                    operands.append(self.expression(int(self.right[node])))
+                tree = apply(operator, *operands)
+            self._trees[node] = tree
+        return self._trees[node]
+
+    def with_reciprocals(self) -> "Bank":
+        """The bank with 1/f for every f that stays clear of zero; in a product it is a quotient, and costs no more."""
+        with np.errstate(all="ignore"):
+            values = 1.0 / self.values
+        made_of_it = np.arange(len(self))
+        return self._joined(values, self.complexity, RECIPROCAL, made_of_it)
+
+    def with_listed(self, values: Array, expressions: Sequence[Expression]) -> "Bank":
+        """The bank with nodes from elsewhere (a trained network's, a frequency's), at their places by complexity."""
+        fresh = np.arange(len(self.listed), len(self.listed) + len(expressions))
+        complexity = np.array([tree.complexity for tree in expressions], dtype=np.int64)
+        joined = self._joined(np.reshape(values, (-1, self.values.shape[1])), complexity, LISTED, fresh)
+        return replace(joined, listed=self.listed + tuple(expressions))
+
+    def _joined(self, values: Array, complexity: Index, kind: int, left: Index) -> "Bank":
+        """With more nodes, as far as they are not there yet."""
+        probes = probes_of(self.values.shape[1])
+        with np.errstate(all="ignore"):
+            good, keys = distinct(values, probes)
+            known = distinct(self.values, probes)[1]
+        # A node that is there already in a simpler form, or one as simple, is not taken again.
+        order = np.argsort(known, kind="stable")
+        place = np.minimum(np.searchsorted(known[order], keys), len(known) - 1)
+        there = (known[order][place] == keys) & (self.complexity[order][place] <= complexity)
+        chosen = np.flatnonzero(good & ~there)
+        chosen = chosen[np.argsort(complexity[chosen], kind="stable")]
+        _, firsts = np.unique(keys[chosen], return_index=True)
+        chosen = chosen[np.sort(firsts)]
+        count, more = len(self), len(chosen)
+        both = np.concatenate([self.complexity, complexity[chosen]])
+        order = np.argsort(both, kind="stable")
+        place = np.empty(count + more, dtype=np.int64)
+        place[order] = np.arange(count + more)
+        left = left[chosen]
+        if kind == RECIPROCAL:
+            left = place[left]
+        refers = (self.operator >= 0) | (self.operator == RECIPROCAL)
+
+        def put(old: Any, new: Any) -> Any:
+            return np.concatenate([old, np.broadcast_to(new, more)])[order]
+
+        return Bank(
+            np.concatenate([self.values, values[chosen]])[order],
+            both[order],
+            put(self.operator, kind),
+            put(np.where(refers & (self.left >= 0), place[self.left], self.left), left),
+            put(np.where(refers & (self.right >= 0), place[self.right], self.right), -1),
+            put(self.flipped, False),
+            put(self.nested, kind == LISTED),
+            self.names,
+            self.table,
+            self.listed,
+        )
+
+    def plain_nodes(self) -> list[int]:
+        """The nodes without a function that may not be nested; reciprocals left out."""
+        return np.flatnonzero(~self.nested & (self.operator != RECIPROCAL)).tolist()
+
+    def monomials(self) -> list[int]:
+        """The nodes that are products and quotients of columns."""
+        products = [k for k, operator in enumerate(self.table) if operator.name in ("*", "/")]
+        made = np.isin(self.operator, products)
+        plain = self.operator == LEAF
+        for node in np.flatnonzero(made):  # operands come before what is made of them
+            plain[node] = self.left[node] >= 0 and plain[self.left[node]] and plain[self.right[node]]
+        return np.flatnonzero(plain).tolist()
+
+    def first(self, count: int) -> "Bank":
+        """The simplest nodes (reciprocals count as simple as what they are of, and come after it)."""
+        count = min(max(count, 1), len(self))
+        made = (self.operator >= 0) | (self.operator == RECIPROCAL)
+        furthest = np.where(made, np.maximum(self.left, self.right), -1)
+        while count < len(self) and furthest[:count].max() >= count:
+            count += 1
+        return replace(
+            self,
+            **{name: getattr(self, name)[:count] for name in
+               ("values", "complexity", "operator", "left", "right", "flipped", "nested")},
+            _trees={},
+        )  # fmt: skip
+
+
+def grow_bank(
+    columns: Mapping[str, Array],
+    operators: Iterable[str | Operator] = PAPER,
+    size: int = 1000,
+    *,
+    memory: float = 2.0,
+    unnested: tuple[str, ...] = UNNESTED,
+    most_complex: int = 30,
+) -> Bank:
+    """The `size` simplest nodes, or as many as `memory` (GiB) holds."""
+    names = tuple(columns)
+    table = tuple(row for row in select_operators(operators).values() if row.arity and row.name not in ("id", "neg"))
+    size = max(min(size, int(memory * 2**30 / 8 / max(len(next(iter(columns.values()))), 1))), len(names))
+    growing = _Growing(np.array([columns[name] for name in names], dtype=np.float64), table, size, unnested)
+    for complexity in range(2, most_complex + 1):
+        if growing.count >= size or not growing.grow(complexity):
+            break
+    return growing.bank(names, table)
+
+
+class _Growing:
+    """A bank that grows level by level; numbers are those of `Bank`."""
+
+    def __init__(self, leaves: Array, table: tuple[Operator, ...], size: int, unnested: tuple[str, ...]) -> None:
+        self.table, self.size, self.unnested = table, size, unnested
+        points = leaves.shape[1]
+        self.probes = probes_of(points)
+        self.values = np.empty((size, points))
+        self.parts: list[tuple[Index, ...]] = []  # complexity, operator, left, right, flipped, nested: by level
+        self.levels: dict[int, tuple[int, int]] = {}
+        self.keys = np.empty(0, dtype=np.uint64)
+        self.count = 0
+        self.nested = np.zeros(0, dtype=bool)
+        with np.errstate(all="ignore"):
+            none = np.full(len(leaves), -1)
+            self.add(1, leaves, none, np.arange(len(leaves)), none, np.zeros(len(leaves)), np.zeros(len(leaves)))
+        self.levels[1] = (0, self.count)
+
+    def grow(self, complexity: int) -> bool:
+        """Add a level; whether there may be more."""
+        first = self.count
+        with np.errstate(all="ignore"):
+            for number, operator in enumerate(self.table):
+                if operator.arity == 1:
+                    self.unary(complexity, number, operator)
+                elif operator.arity == 2:
+                    self.binary(complexity, number, operator)
+        self.levels[complexity] = (first, self.count)
+        reach = 2 + max(map(_cost, self.table), default=0)  # no level further down can be an operand of the next
+        return any(start < stop for level, (start, stop) in self.levels.items() if level > complexity - reach)
+
+    def unary(self, complexity: int, number: int, operator: Operator) -> None:
+        nodes = self.level(complexity - _cost(operator))
+        outer = operator.name in self.unnested
+        if outer:
+            nodes = nodes[~self.nested[nodes]]
+        for part in self.chunks(nodes):
+            values = self.values[part]
+            flipped: Any = np.zeros(len(part), dtype=bool)
+            if operator.domain is not None:
+                flipped = ~np.asarray(operator.domain(values)).all(axis=1)
+                values = np.where(flipped[:, None], -values, values)
+                values = np.where(operator.domain(values), values, np.nan)
+            nested = np.ones(len(part), dtype=bool) if outer else self.nested[part]
+            self.add(complexity, operator.numpy(values), number, part, -1, flipped, nested)
+
+    def binary(self, complexity: int, number: int, operator: Operator) -> None:
+        rest = complexity - _cost(operator)
+        for one in range(1, rest):
+            other = rest - one
+            if operator.name in COMMUTATIVE and one > other:
+                break
+            left, right = self.level(one), self.level(other)
+            if not len(left) or not len(right):
+                continue
+            a, b = np.repeat(left, len(right)), np.tile(right, len(left))
+            if operator.name in COMMUTATIVE and one == other:
+                once = a <= b if operator.name == "*" else a < b
+                a, b = a[once], b[once]
+            self.pairs(complexity, number, operator, a, b)
+        if operator.name in ("+", "-", "/"):  # with the constant 1, which is an input of the network too
+            nodes = self.level(rest - 1)
+            self.pairs(complexity, number, operator, np.full(len(nodes), -1), nodes)
+
+    def pairs(self, complexity: int, number: int, operator: Operator, a: Index, b: Index) -> None:
+        for part in self.chunks(np.arange(len(a))):
+            left, right = a[part], b[part]
+            one = np.where(left[:, None] < 0, 1.0, self.values[left])
+            nested = self.nested[right] | (self.nested[left] & (left >= 0))
+            self.add(complexity, operator.numpy(one, self.values[right]), number, left, right, False, nested)
+
+    def level(self, complexity: int) -> Index:
+        return np.arange(*self.levels.get(complexity, (0, 0)))
+
+    def chunks(self, nodes: Index) -> Iterable[Index]:
+        step = max(CHUNK // self.values.shape[1], 1)
+        for start in range(0, len(nodes), step):
+            if self.count >= self.size:
+                return
+            yield nodes[start : start + step]
+
+    def add(self, complexity: int, values: Array, *how: object) -> None:
+        """Keep the nodes that are finite, vary, and are not there yet."""
+        good, keys = distinct(values, self.probes)
+        good &= ~np.isin(keys, self.keys)
+        chosen = np.flatnonzero(good)
+        _, firsts = np.unique(keys[chosen], return_index=True)
+        chosen = chosen[np.sort(firsts)][: self.size - self.count]
+        kept = len(chosen)
+        self.values[self.count : self.count + kept] = values[chosen]
+        self.keys = np.concatenate([self.keys, keys[chosen]])
+        rows = [np.broadcast_to(np.asarray(entry), len(values))[chosen] for entry in how]
+        self.parts.append((np.full(kept, complexity), *rows))
+        self.nested = np.concatenate([self.nested, rows[-1].astype(bool)])
+        self.count += kept
+
+    def bank(self, names: tuple[str, ...], table: tuple[Operator, ...]) -> Bank:
+        complexity, operator, left, right, flipped, nested = (np.concatenate(c) for c in zip(*self.parts, strict=True))
+        return Bank(
+            self.values[: self.count],
+            complexity, operator.astype(np.int64), left.astype(np.int64), right.astype(np.int64),
+            flipped.astype(bool), nested.astype(bool), names, table,
+        )  # fmt: skip
+
+
+def _cost(operator: Operator) -> int:
+    return max(operator.cost, 1)  # what costs nothing would have to be applied without end
+
+
+def probes_of(points: int) -> Array:
+    probes: Array = np.random.default_rng(0).normal(size=(points, 2)) / np.sqrt(points)
+    return probes
+
+
+def distinct(values: Array, probes: Array) -> tuple[NDArray[np.bool_], NDArray[np.uint64]]:
+    """Which rows are usable, and a key that rows share when they are equal up to a factor."""
+    largest = np.abs(values).max(axis=1)
+    good = np.isfinite(largest) & (largest > 1 / LARGEST) & (largest < LARGEST)
+    scaled = values / np.where(good, largest, 1.0)[:, None]
+    good &= np.ptp(scaled, axis=1) > LEAST_SPREAD
+    projected = np.where(good[:, None], scaled @ probes, 0.0)
+    projected *= np.where(projected[:, :1] < 0, -1.0, 1.0)
+    codes = np.round(projected * DIGITS).astype(np.int64).astype(np.uint64)
+    return good, codes[:, 0] * np.uint64(0x9E3779B97F4A7C15) ^ codes[:, 1]

@@ -1,0 +1,227 @@
+"""Unwrapping: there and back again, what a row's error counts, and when there is no target."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prunesymnet.bank.targets import ENOUGH, Factor, tempered, unwrap
+from prunesymnet.expression import Variable, apply, evaluate, parse
+from prunesymnet.operators import OPERATORS, PAPER, make_operator
+
+ALL = tuple(OPERATORS)
+CATENARY = make_operator("catenary", np.cosh, inverse=lambda v: np.arccosh(np.maximum(v, 1.0)))
+SHIFT = make_operator("shift", lambda u: u + 2, inverse=lambda v: v - 2)
+# Where each operator's own inverse gives back what was inside.
+INSIDE = {
+    "exp": (-2, 2), "log": (0.1, 3), "square": (0.1, 3), "sqrt": (0.1, 3), "sin": (-1.4, 1.4), "cos": (0.1, 3),
+    "tanh": (-1.5, 1.5), "cube": (-2, 2), "inv": (0.2, 3),
+}  # fmt: skip
+
+
+def spread(low, high, points=30, seed=0):
+    return np.random.default_rng(seed).uniform(low, high, points)
+
+
+def factor(columns, text, divides):
+    tree = parse(text)
+    return Factor(evaluate(tree, columns).values, tree, divides)
+
+
+def named(frames, *texts):
+    """The one frame that reads like one of these, or None."""
+    chosen = [frame for frame in frames if frame.text in texts]
+    assert len(chosen) <= 1
+    return chosen[0] if chosen else None
+
+
+def around(name):
+    """How the operator reads around a g, and its negative."""
+    text = "1/g" if name == "inv" else str(apply(name, Variable("g")))
+    return text, f"-{text}" if name != "inv" else "-(1/g)"
+
+
+# ---- there and back -----------------------------------------------------------------------------------
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    low=st.sampled_from([-2.0, -0.9, 0.1, 1.0]),
+    scale=st.sampled_from([1.0, -1.0, 1e-3, 40.0]),
+    operators=st.sampled_from([PAPER, ALL, ("+", "exp"), (*PAPER, SHIFT)]),
+)
+def test_the_way_back_leads_to_y(seed, low, scale, operators):
+    columns = {name: spread(0.3, 2, seed=seed + k) for k, name in enumerate("xz")}
+    y = scale * spread(low, low + 1.9, seed=seed + 9)
+    factors = [factor(columns, "x", True), factor(columns, "x + z", False), factor(columns, "z - 1.0", True)]
+    frames = unwrap(y, factors, operators)
+    assert frames[0].text == "g"
+    for frame in frames:
+        counts = frame.weights > 0
+        assert counts.mean() >= 0.8
+        np.testing.assert_allclose(frame.back(frame.target)[counts], y[counts], rtol=2e-6, atol=1e-12)
+        values, _ = evaluate(frame.wrap(Variable("g")), {"g": frame.target, **columns})
+        np.testing.assert_allclose(values[counts], frame.back(frame.target)[counts], rtol=1e-12)
+        assert np.isfinite(frame.target).all()
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("name", INSIDE)
+def test_each_operator_is_taken_off_by_its_inverse(name, sign):
+    g = spread(*INSIDE[name])
+    y = sign * OPERATORS[name].numpy(g)
+    frame = named(unwrap(y, [], ["/", name]), *around(name))
+    one_sign = name in ("exp", "square", "sqrt")  # the others reach both, as they stand
+    assert frame.text.startswith("-") == (sign < 0 and one_sign)
+    if sign > 0 or one_sign:
+        np.testing.assert_allclose(frame.target, g, rtol=1e-7)
+    np.testing.assert_allclose(frame.back(frame.target), y, rtol=1e-7)
+
+
+def test_a_users_operator_is_taken_off_by_its_inverse_and_one_without_stays():
+    g = spread(0.1, 2)
+    frames = unwrap(np.cosh(g), [], ["+", SHIFT, CATENARY, make_operator("bump", lambda u: 1 / (1 + u * u))])
+    np.testing.assert_allclose(named(frames, "catenary(g)").target, g, rtol=1e-7)
+    np.testing.assert_allclose(named(frames, "shift(g)").target, np.cosh(g) - 2, rtol=1e-7, atol=1e-12)
+    assert named(frames, "bump(g)") is None
+
+
+@pytest.mark.parametrize("divides", [True, False])
+@pytest.mark.parametrize("name", [None, "exp", "square", "sqrt", "inv"])
+def test_a_factor_is_taken_off_first(name, divides):
+    columns = {"x": spread(0.5, 2, seed=1)}
+    g = spread(0.2, 2)
+    inside = g if name is None else OPERATORS[name].numpy(g)
+    f = columns["x"] ** 2
+    y = inside * f if divides else inside / f
+    text = "g" if name is None else around(name)[0]
+    frames = unwrap(y, [factor(columns, "x**2", divides)], ["/", "exp", "square", "sqrt"])
+    frame = named(frames, f"{text}{'*' if divides else '/'}x**2")
+    np.testing.assert_allclose(frame.target, g, rtol=1e-9)
+    values, _ = evaluate(frame.wrap(Variable("g")), {"g": g, **columns})
+    np.testing.assert_allclose(values, y, rtol=1e-9)
+
+
+def test_a_factor_is_not_taken_off_where_its_own_coefficient_would_have_to_be_known():
+    columns = {"x": spread(0.5, 2, seed=1)}
+    y = columns["x"] * np.sin(spread(0.2, 1.2))
+    found = {frame.text for frame in unwrap(y / 3, [factor(columns, "x", True)], ALL)}
+    takes_it_up, does_not = ("exp", "square", "cube", "sqrt", "inv"), ("sin", "cos", "tanh", "log")
+    assert {around(name)[0] for name in (*takes_it_up, *does_not)} <= found
+    assert {f"{around(name)[0]}*x" for name in takes_it_up} <= found
+    assert not {f"{around(name)[0]}*x" for name in does_not} & found
+
+
+def test_an_inverse_need_not_be_defined_between_nought_and_one():
+    x = spread(1, 2)
+    cosh = make_operator("cosh", np.cosh, inverse=np.arccosh)
+    frames = unwrap(x * np.cosh(x), [Factor(x, Variable("x"), True)], [*PAPER, cosh])
+    assert frames[0].text == "g"
+
+
+def test_a_frame_says_what_it_is():
+    columns = {"x": spread(0.5, 2)}
+    y = columns["x"] * np.exp(spread(-1, 1, seed=2))
+    frames = unwrap(y, [factor(columns, "x", True), factor(columns, "x", False)], PAPER)
+    assert frames[0].text == "g"
+    assert {"1/g", "exp(g)", "exp(g)*x", "exp(g)/x", "g*x", "g/x"} <= {frame.text for frame in frames}
+    assert len({frame.text for frame in frames}) == len(frames)
+    assert frames[0].complexity == 0
+    for frame in frames:
+        inside = parse("a + b")
+        assert frame.wrap(inside).complexity == frame.complexity + inside.complexity
+
+
+def test_without_an_operator_there_is_only_y():
+    assert [frame.text for frame in unwrap(spread(1, 2), [], ())] == ["g"]
+    assert [frame.text for frame in unwrap(spread(1, 2), [], ("+", "*", "id", "neg", "abs"))] == ["g"]
+
+
+# ---- rows ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_an_error_counts_by_what_it_does_to_y(name):
+    low, high = INSIDE[name]
+    middle, width = (low + high) / 2, 0.1 * (high - low)
+    y = OPERATORS[name].numpy(spread(middle - width, middle + width))  # a narrow range: nothing is evened out
+    weights = spread(1, 2, seed=5)
+    f = Factor(spread(0.9, 1.1, seed=6), Variable("x"), True)
+    frames = unwrap(y, [f], ["/", name], weights)
+    checked = 0
+    for frame in frames:
+        if frame.text != "g":
+            h = 1e-6
+            slope = (frame.back(frame.target + h) - frame.back(frame.target - h)) / (2 * h)
+            expected = weights * slope**2
+            expected = expected / expected.sum()
+            if 1 / (expected @ expected) > ENOUGH * len(y):
+                np.testing.assert_allclose(frame.weights, expected, rtol=1e-4)
+                checked += 1
+    assert checked >= 2
+
+
+@pytest.mark.parametrize(("negative", "there"), [(0, True), (3, True), (6, True), (7, False), (15, False)])
+def test_rows_on_which_a_target_is_undefined_do_not_count_and_may_not_be_many(negative, there):
+    y = spread(0.5, 2)
+    y[:negative] *= -1
+    frame = named(unwrap(y, [], PAPER), "exp(g)")
+    assert (frame is not None) == there
+    if there:
+        assert (frame.weights[:negative] == 0).all()
+        assert (frame.weights[negative:] > 0).all()
+        np.testing.assert_allclose(frame.target[negative:], np.log(y[negative:]))
+        assert (frame.target[:negative] == 0).all()
+
+
+def test_poles_and_zeros_do_not_count():
+    y = spread(0.5, 2)
+    y[3] = 0.0
+    f = spread(0.5, 2, seed=1)
+    f[5] = 0.0
+    frames = unwrap(y, [Factor(f, Variable("f"), True)], ["/", "exp"])
+    assert named(frames, "g").weights[3] > 0
+    assert named(frames, "1/g").weights[3] == 0
+    assert named(frames, "exp(g)").weights[3] == 0
+    assert named(frames, "g*f").weights[5] == 0
+    assert (named(frames, "exp(g)*f").weights[[3, 5]] == 0).all()
+    assert all(np.isfinite(frame.target).all() and np.isfinite(frame.weights).all() for frame in frames)
+
+
+def test_rows_without_weight_have_none_in_any_frame():
+    weights = np.ones(30)
+    weights[::10] = 0
+    frames = unwrap(spread(0.5, 0.9), [], ALL, weights)
+    assert len(frames) > 8
+    for frame in frames:
+        assert (frame.weights[::10] == 0).all()
+        assert (frame.weights > 0).sum() == 27
+
+
+def test_a_target_that_does_not_vary_is_none():
+    x = 2.0 ** np.arange(-9, 9)
+    frames = unwrap(3 * x, [Factor(x, Variable("x"), True), Factor(x, Variable("x"), False)], ())
+    assert [frame.text for frame in frames] == ["g", "g/x"]
+
+
+@given(st.lists(st.one_of(st.just(0.0), st.floats(1e-8, 1.0)), min_size=2, max_size=60).filter(any))
+def test_tempered_weights_have_sum_one_and_enough_rows_count(weights):
+    weights = np.array(weights)
+    even = tempered(weights)
+    positive = weights > 0
+    assert even.sum() == pytest.approx(1)
+    assert ((even > 0) == positive).all()
+    assert 1 / (even @ even) >= ENOUGH * positive.sum() * (1 - 1e-9)
+    order = np.argsort(weights)
+    assert (np.diff(even[order]) >= 0).all()
+    np.testing.assert_allclose(tempered(weights * 1e-200), even, rtol=1e-9)
+    if weights.sum() ** 2 / (weights @ weights) > ENOUGH * positive.sum() * (1 + 1e-9):
+        np.testing.assert_allclose(even, weights / weights.sum())
+
+
+def test_tempering_ends_where_nothing_helps():
+    weights = np.full(50, 1e-300)
+    weights[0] = 1.0
+    even = tempered(weights)
+    assert even.sum() == pytest.approx(1)
+    assert even[0] > 0.99

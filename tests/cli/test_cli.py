@@ -1,0 +1,246 @@
+"""The command line, as a person or a script meets it."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from prunesymnet.cli.app import BAD_INPUT, INTERRUPTED, NOTHING_FOUND, USAGE, app
+from prunesymnet.version import __version__
+
+RNG = np.random.default_rng(0)
+COMMAND = [sys.executable, "-m", "prunesymnet"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with tables, a run and a saved model of x*y/(2*pi*z)."""
+    path = tmp_path_factory.mktemp("cli")
+    X = RNG.uniform(1, 5, (128, 3))
+    table = pd.DataFrame(X, columns=["x", "y", "z"])
+    table.assign(v=X[:, 0] * X[:, 1] / (2 * np.pi * X[:, 2])).to_csv(path / "law.csv", index=False)
+    table.assign(v=X[:, 0] * RNG.normal(size=128)).to_csv(path / "noise.csv", index=False)
+    odd = {"speed (m/s)": X[:, 0], "log": X[:, 1], "kinetic energy": X[:, 0] ** 2 * X[:, 1] / 2}
+    pd.DataFrame(odd).to_csv(path / "odd.csv", index=False)
+    call("fit", path / "law.csv", "--target", "v", "--out", path / "run", "--save", path / "model.json")
+    return path
+
+
+def call(*arguments, code=0, **options):
+    result = CliRunner().invoke(app, [str(a) for a in arguments], **options)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_fit_prints_the_formula_first(folder):
+    out = call("fit", folder / "law.csv", "--target", "v").stdout.splitlines()
+    assert out[0] == "v = x*y/(2*pi*z)"
+    assert sum(line.startswith(">") for line in out) == 1
+    assert "exact" in out[-1]
+
+
+def test_a_formula_within_four_seconds_of_pressing_return(folder):
+    before = os.times()
+    out = subprocess.run([*COMMAND, "fit", "law.csv", "--target", "v"], cwd=folder, capture_output=True, text=True)
+    after = os.times()
+    assert out.stdout.startswith("v = x*y/(2*pi*z)\n")
+    assert out.stderr == ""  # silent where there is no terminal
+    # The processor's time: what the wall clock says depends on what else the machine does.
+    assert after.children_user + after.children_system - before.children_user - before.children_system < 4
+
+
+def test_help_imports_nothing_that_takes_long():
+    code = (
+        "import sys; from typer.testing import CliRunner; from prunesymnet.cli.app import app; "
+        "print(CliRunner().invoke(app, ['fit', '--help']).exit_code, 'numpy' in sys.modules, 'sklearn' in sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.split() == ["0", "False", "False"]
+
+
+def test_json_can_be_read(folder):
+    record = json.loads(call("fit", folder / "law.csv", "--target", "v", "--json").stdout)
+    front = record["fronts"][0]
+    assert front["equations"][front["chosen"]]["formula"] == "x*y/(2*pi*z)"
+
+
+def test_pipes(folder):
+    text = (folder / "law.csv").read_text()
+    assert call("fit", "-", "-y", "v", "-q", input=text).stdout.startswith("v = x*y/(2*pi*z)\n")
+    predicted = pd.read_csv(io.StringIO(call("predict", folder / "model.json", "-", input=text).stdout))
+    np.testing.assert_allclose(predicted["v_predicted"], predicted["v"], rtol=1e-12)
+    assert list(predicted.columns) == ["x", "y", "z", "v", "v_predicted"]
+
+
+def test_a_reader_that_goes_away_is_no_error(folder):
+    command = [*COMMAND, "predict", "model.json", "law.csv"]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    process.wait(timeout=60)
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def test_features_limit_the_columns(folder):
+    front = json.loads(call("fit", folder / "law.csv", "-y", "v", "--features", "x, z", "-t", "0.5", "--json").stdout)
+    assert front["names"] == ["x", "z"]
+
+
+def test_several_targets(folder):
+    table = pd.read_csv(folder / "law.csv")
+    text = table.assign(w=table.x + table.z**2).to_csv(index=False)
+    out = call("fit", "-", "-y", "v,w", input=text).stdout.splitlines()
+    assert out[:2] == ["v = x*y/(2*pi*z)", "w = z**2 + x"]
+
+
+def test_names_that_formulas_cannot_have(folder):
+    out = call("fit", folder / "odd.csv", "-y", "kinetic energy", "--save", folder / "odd.json").stdout
+    assert out.startswith("kinetic_energy = log_*speed_m_s**2/2\n")
+    predicted = pd.read_csv(io.StringIO(call("predict", folder / "odd.json", folder / "odd.csv").stdout))
+    np.testing.assert_allclose(predicted["kinetic_energy_predicted"], predicted["kinetic energy"])
+
+
+def test_weights_and_settings_arrive(folder):
+    table = pd.read_csv(folder / "law.csv")
+    table.loc[:9, "v"] += 100.0
+    text = table.assign(w=np.where(table.index < 10, 0.0, 1.0)).to_csv(index=False)
+    arguments = ("--weights", "w", "--operators", "*,/,+", "--max-complexity", "9", "--seed", "3", "--jobs", "1")
+    record = json.loads(call("fit", "-", "-y", "v", *arguments, "--json", input=text).stdout)
+    settings = record["settings"]
+    assert (settings["max_complexity"], settings["seed"], settings["workers"]) == (9, 3, 1)
+    assert set(settings["operators"]) == {"*", "/", "+", "id"}
+    front = record["fronts"][0]
+    assert front["equations"][front["chosen"]]["r2"] > 0.999999
+
+
+def test_a_limit_that_nothing_keeps_says_so(folder):
+    result = call("fit", folder / "noise.csv", "-y", "v", "-t", "0.3", "--max-complexity", "1")
+    assert result.stdout.startswith("v = ")  # a constant has complexity 1
+    assert NOTHING_FOUND == 4
+
+
+def test_show(folder):
+    assert call("show", folder / "run").stdout == call("show", folder / "model.json").stdout
+    assert call("show", folder / "run").stdout.startswith("v = x*y/(2*pi*z)\n")
+    assert json.loads(call("show", folder / "run", "--json").stdout)["names"] == ["x", "y", "z"]
+
+
+def test_intervals(folder):
+    predicted = call("predict", folder / "run", folder / "law.csv", "--interval", "0.9").stdout
+    frame = pd.read_csv(io.StringIO(predicted))
+    assert (frame["v_predicted_low"] <= frame["v_predicted_high"]).all()
+    call("predict", folder / "run", folder / "law.csv", "--interval", "2", code=USAGE)
+
+
+@pytest.mark.parametrize(
+    ("to", "expected"),
+    [
+        ("text", "x*y/(2*pi*z)\n"),
+        ("latex", "v = \\frac{x y}{2 \\pi z}\n"),
+        ("excel", "=A2*B2/(2*PI()*C2)\n"),
+        ("sympy", "x*y/(2*pi*z)\n"),
+    ],
+)
+def test_exports(folder, to, expected):
+    assert call("export", folder / "model.json", "--to", to).stdout == expected
+
+
+def test_exports_to_files(folder):
+    call("export", folder / "run", "--to", "c", "--out", folder / "law.c")
+    assert "double formula(double x, double y, double z)" in (folder / "law.c").read_text()
+    call("export", folder / "run", "--to", "onnx", "--out", folder / "law.onnx")
+    assert (folder / "law.onnx").stat().st_size > 100
+    call("export", folder / "run", "--to", "fortran", code=USAGE)
+
+
+def test_resume_keeps_what_was_found(folder):
+    assert call("resume", folder / "run", "-t", "1").stdout.startswith("v = x*y/(2*pi*z)\n")
+
+
+def test_report(folder):
+    path = Path(call("report", folder / "run").stdout.strip())
+    assert path == folder / "run" / "report.html"
+    assert "<svg" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "input_text", "code", "message"),
+    [
+        (["fit", "nothing.csv", "-y", "v"], None, BAD_INPUT, "error: nothing.csv: no such file"),
+        (["fit", "law.csv", "-y", "speed"], None, BAD_INPUT, "no column is named 'speed'; the columns are x, y, z, v"),
+        (["fit", "law.csv"], None, BAD_INPUT, "law.csv: name the column to explain: --target, one of x, y, z, v"),
+        (["fit", "law.csv", "-y", "v", "-t", "-1"], None, USAGE, "time_limit must be a number of seconds > 0"),
+        (["fit", "law.csv", "-y", "v", "--out", "run"], None, BAD_INPUT, "run has a run already"),
+        (["fit", "law.csv", "-y", "v", "--operators", "+,sine"], None, BAD_INPUT, "did you mean 'sin'?"),
+        (["fit", "-", "-y", "b"], "a,b\n1,2\n3,x\n", BAD_INPUT, "'x' in row 2 is not a number"),
+        (["fit", "-", "-y", "b"], "a,b\n1,2\n3,x\n", BAD_INPUT, "(line 3 of the file)"),
+        (["fit", "-", "-y", "b"], "a,b\n1,2\n,4\n5,6\n", BAD_INPUT, "column 'a': no value (NaN) in row 2"),
+        (["show", "law.csv"], None, BAD_INPUT, "law.csv: is not whole JSON"),
+        (["show", "."], None, BAD_INPUT, "has no run.json"),
+        (["predict", "model.json", "odd.csv"], None, BAD_INPUT, "odd.csv: no column is named 'x'"),
+        (["predict", "model.json", "law.csv", "-i", "99"], None, USAGE, "index must be a row of the front"),
+        (["resume", "nowhere"], None, BAD_INPUT, "nowhere: is no folder of a run"),
+        (["bench", "nonsense"], None, USAGE, "no benchmark is named 'nonsense'"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(folder, monkeypatch, arguments, input_text, code, message):
+    monkeypatch.chdir(folder)
+    result = call(*arguments, code=code, input=input_text)
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+def test_ctrl_c_prints_the_best_so_far(folder):
+    process = subprocess.Popen(
+        [*COMMAND, "fit", "noise.csv", "-y", "v", "--out", "stopped"], cwd=folder, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        progress = folder / "stopped" / "progress.jsonl"
+        for _ in range(300):
+            if progress.exists():
+                break
+            time.sleep(0.1)
+        began = time.perf_counter()
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert time.perf_counter() - began < 4  # two seconds, on a machine that does nothing else
+    assert process.returncode == INTERRUPTED
+    assert out.startswith("v = ")
+    assert "interrupted" in out
+    assert call("show", folder / "stopped").stdout.startswith("v = ")
+
+
+def test_version():
+    assert call("--version").stdout == f"prunesymnet {__version__}\n"
+
+
+def test_tab_completion():
+    script = Path(sys.executable).parent / "prunesymnet"
+    typed = {"COMP_WORDS": "prunesymnet export --to ", "COMP_CWORD": "3", "_PRUNESYMNET_COMPLETE": "complete_bash"}
+    out = subprocess.run([script], env=os.environ | typed, capture_output=True, text=True, check=True)
+    assert out.stdout.split() == ["text", "latex", "python", "c", "excel", "onnx", "sympy"]
+
+
+def test_demo_finds_a_law():
+    assert "Boyle's law (1662): 25 rows of boyle.csv" in call("demo", "-t", "1").stdout
+
+
+def test_a_benchmark_shows_its_own_help(monkeypatch, capfd):
+    monkeypatch.chdir(Path(__file__).parents[2])
+    assert "Which benchmark" in call("bench", "--help").stdout
+    call("bench", "run", "--help")
+    assert "--methods" in capfd.readouterr().out

@@ -1,0 +1,149 @@
+"""The pages of the documentation: their commands do what they show, their links lead somewhere, nothing is left out.
+
+Their Python examples are doctests (`--doctest-glob`), and `make check` builds the site.
+"""
+
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from markdown.extensions.toc import slugify
+
+import prunesymnet
+from prunesymnet.cli.app import app
+from prunesymnet.search import PRESETS
+from prunesymnet.selection import CRITERIA
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^()\s]+)\)")
+
+
+def name(path):
+    return str(path.relative_to(ROOT))
+
+
+def sessions(path):
+    """What a page's console blocks hold: each command with the output that it is to have."""
+    found = []
+    for kind, block in FENCE.findall(path.read_text()):
+        if kind == "console":
+            parts = re.split(r"^\$ ", block, flags=re.MULTILINE)
+            assert not parts[0], f"{path}: a console block begins with a command"
+            found += [part.partition("\n")[::2] for part in parts[1:]]
+    return found
+
+
+def pattern(expected):
+    """A line of dots is any number of lines, dots in a line are any text."""
+    parts = []
+    for line in expected.splitlines():
+        text = r"[^\n]*".join(map(re.escape, line.rstrip().split("...")))
+        parts.append(r"(?:[^\n]*\n)*?" if line == "..." else rf"{text} *\n")
+    return "".join(parts)
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Runs a command in a folder with the example tables, where `prunesymnet` and `python` are those under test."""
+    folder, scripts = tmp_path / "work", tmp_path / "bin"
+    folder.mkdir()
+    scripts.mkdir()
+    for table in (ROOT / "examples").glob("*.csv"):
+        shutil.copy(table, folder)
+    for command, arguments in {"prunesymnet": "-m prunesymnet ", "python": ""}.items():
+        (scripts / command).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments}"$@"\n')
+        (scripts / command).chmod(0o755)
+    environment = os.environ | {"PATH": f"{scripts}:{os.environ['PATH']}", "OPENBLAS_NUM_THREADS": "1"}
+
+    def run(command):
+        return subprocess.run(
+            ["/bin/bash", "-c", command], cwd=folder, env=environment, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+
+    return run
+
+
+@pytest.mark.parametrize("path", [p for p in [*PAGES, ROOT / "README.md"] if sessions(p)], ids=name)
+def test_commands_print_what_the_page_shows(path, shell):
+    for command, expected in sessions(path):
+        result = shell(command)
+        assert re.fullmatch(pattern(expected), result.stdout), f"$ {command}\n{result.stdout}"
+        assert (result.returncode == 0) != expected.startswith("error:") or "echo" in command, f"$ {command}"
+
+
+def test_a_pattern_matches_what_it_should_and_nothing_else():
+    assert re.fullmatch(pattern("a ... b\n...\nend\n"), "a 1.5 b\nx\ny\nend\n")
+    assert re.fullmatch(pattern("a\n...\nend\n"), "a\nend\n")
+    assert not re.fullmatch(pattern("a ... b\n"), "a 1.5 b\nmore\n")
+    assert not re.fullmatch(pattern("x**2\n"), "xx2\n")
+
+
+def anchors(path):
+    """The headings of a page, as links call them."""
+    text = FENCE.sub("", path.read_text())
+    return {slugify(re.sub(r"[`*]", "", heading), "-") for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=name)
+def test_links_lead_somewhere(path):
+    for link in LINK.findall(FENCE.sub("", path.read_text())):
+        if link.startswith("https://"):
+            continue
+        file, _, anchor = link.partition("#")
+        target = (path.parent / file).resolve() if file else path
+        assert target.exists(), f"{link} is not there"
+        if anchor:
+            assert anchor in anchors(target), f"{link}: the page has no such heading"
+
+
+def test_every_page_is_in_the_navigation():
+    nav = (ROOT / "mkdocs.yml").read_text().partition("theme:")[0]
+    for page in PAGES:
+        if page.parent.name != "pictures":
+            assert str(page.relative_to(DOCS)) in nav
+
+
+def test_every_picture_is_shown():
+    text = "".join(page.read_text() for page in PAGES)
+    for picture in (DOCS / "pictures").glob("*.png"):
+        assert f"pictures/{picture.name}" in text
+
+
+def test_every_public_name_is_in_the_reference():
+    reference = "".join(page.read_text() for page in (DOCS / "api").glob("*.md"))
+    for public in prunesymnet.__all__:
+        assert re.search(rf"^::: prunesymnet\.([\w.]+\.)?{public}$", reference, re.MULTILINE), public
+
+
+def test_every_parameter_preset_and_criterion_is_explained():
+    text = (DOCS / "settings.md").read_text()
+    for parameter in inspect.signature(prunesymnet.PruneSymRegressor).parameters:
+        assert f"| `{parameter}` |" in text
+    for value in [*PRESETS, *CRITERIA]:
+        assert f'`"{value}"`' in text
+
+
+def test_every_command_and_option_of_fit_is_explained():
+    text = (DOCS / "command-line.md").read_text()
+    for command in app.registered_commands:
+        called = command.callback.__name__
+        assert f"\n## {called}\n" in text
+        assert f"$ prunesymnet {called} " in text or f"| prunesymnet {called} " in text
+    fit = next(command for command in app.registered_commands if command.callback.__name__ == "fit")
+    for parameter in list(inspect.signature(fit.callback).parameters)[1:]:
+        assert f"`--{parameter.removeprefix('as_').replace('_', '-')}`" in text
+
+
+def test_the_site_fetches_nothing():
+    settings = (ROOT / "mkdocs.yml").read_text()
+    assert "font: false" in settings
+    assert "http" not in settings

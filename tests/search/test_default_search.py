@@ -1,0 +1,293 @@
+"""The search as it is by default: what it finds exactly, that it is repeatable, and how it ends."""
+
+import subprocess
+import sys
+import time
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from prunesymnet.data import load_example, make_dataset
+from prunesymnet.errors import DataWarning
+from prunesymnet.expression import Apply, evaluate, fingerprint, parse, postorder, skeleton
+from prunesymnet.network import Network
+from prunesymnet.network.activation import forward
+from prunesymnet.network.training import Trainer
+from prunesymnet.operators import DEFAULT
+from prunesymnet.search import SearchSettings, SearchStatus, search
+from prunesymnet.search.networks import learned_nodes
+from prunesymnet.search.stages import ExhaustiveSettings, Rounds, Scene
+
+SWITCHES = tuple(field.name for field in fields(ExhaustiveSettings) if isinstance(field.default, bool))
+
+
+def table(text, low=-3.0, high=3.0, rows=100, noise=0.0, seed=0):
+    formula, rng = parse(text), np.random.default_rng(seed)
+    X = rng.uniform(low, high, (rows, len(formula.variables)))
+    y = evaluate(formula, dict(zip(formula.variables, X.T, strict=True))).values
+    return make_dataset(X, y * (1 + noise * rng.normal(size=rows)), names=list(formula.variables), target="target")
+
+
+def pure_noise(rows=200, columns=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return make_dataset(rng.normal(size=(rows, columns)), rng.normal(size=rows))
+
+
+def r2_of(expression, data):
+    weights = np.ones(data.rows) if data.weights is None else data.weights
+    values = np.broadcast_to(evaluate(expression, data.columns).values, data.y.shape)
+    off = data.y - np.average(data.y, weights=weights)
+    return 1 - np.sum(weights * (values - data.y) ** 2) / np.sum(weights * off**2)
+
+
+def linear_r2(data):
+    root = np.sqrt(np.ones(data.rows) if data.weights is None else data.weights)
+    A = np.column_stack([data.X, np.ones(data.rows)]) * root[:, None]
+    c = np.linalg.lstsq(A, data.y * root, rcond=None)[0]
+    off = data.y - np.average(data.y, weights=root**2)
+    return 1 - np.sum((data.y * root - A @ c) ** 2) / np.sum((root * off) ** 2)
+
+
+# ---- what it finds ------------------------------------------------------------------------------------
+
+FOUND = [
+    ("x*y/(2*pi*z)", 1.0, 3.0),
+    ("213.8*(1 - exp(-0.547*x))", 0.1, 5.0),
+    ("sin(1.5*x) + sin(0.5*y**2)", -3.0, 3.0),
+    ("x**y", 0.5, 3.0),
+    ("sqrt((a - b)**2 + c**2)", 1.0, 5.0),
+    ("exp(x)", 0.0, 1.0),
+    ("exp(-x**2)", -3.0, 3.0),
+    ("2.5*x**2 - 3*x + 1", -2.0, 2.0),
+    ("x/(y + z)", 1.0, 4.0),
+    ("log(x) + y**2", 1.0, 5.0),
+    ("3*y*cos(x)", -3.0, 3.0),
+    ("x*y*z + 2", -3.0, 3.0),
+    ("a*b/(c - d)**2", 1.0, 5.0),
+    ("(x + y)/(1 + x*y)", 0.1, 1.0),
+    ("2*sin(17.3*x + 0.7) + 1", -2.0, 2.0),
+]
+
+
+@pytest.mark.parametrize(("text", "low", "high"), FOUND)
+def test_formulas_of_many_kinds_are_found_exactly_and_as_short(text, low, high):
+    true = parse(text)
+    found = search(table(text, low, high))
+    assert found.status is SearchStatus.EXACT
+    assert fingerprint(found.best.expression) == fingerprint(true)
+    assert found.best.expression.complexity <= 1.5 * true.complexity
+
+
+def test_the_distance_is_found_whatever_its_length():
+    text = "sqrt((a - b)**2 + c**2)"
+    found = search(table(text, 1.0, 5.0))
+    assert found.status is SearchStatus.EXACT
+    assert fingerprint(found.best.expression) == fingerprint(parse(text))
+
+
+def test_eight_planets_give_a_law_and_no_overfitted_one():
+    planets = load_example("planets")
+    found = search(planets, SearchSettings(time_limit=3))
+    powers = [
+        float(np.ravel(evaluate(node.operands[1], planets.columns).values)[0])
+        for node in postorder(found.best.expression)
+        if isinstance(node, Apply) and node.operator.name == "pow"
+    ]
+    assert len(powers) == 1
+    assert powers[0] == pytest.approx(1.5, abs=0.005)
+    assert found.best.expression.complexity <= 6
+    assert found.status is not SearchStatus.EXACT
+
+
+def test_eight_rows_of_noise_are_not_exact():
+    found = search(pure_noise(rows=8, columns=2), SearchSettings(time_limit=1.5))
+    assert found.status is not SearchStatus.EXACT
+    assert r2_of(found.best.expression, pure_noise(rows=8, columns=2)) < 1 - 1e-6
+
+
+@pytest.mark.slow
+def test_the_right_form_is_found_in_noise():
+    data = table("x*y/z**2", 1.0, 4.0, rows=200, noise=0.02)
+    found = search(data, SearchSettings(time_limit=15))
+    assert found.status in (SearchStatus.NOISE_FLOOR, SearchStatus.TIME_LIMIT)
+    assert skeleton(found.best.expression) in (skeleton(parse("x*y/z**2")), skeleton(parse("1.5*x*y/z**2")))
+
+
+def test_three_columns_of_sixty():
+    X = np.random.default_rng(0).normal(size=(300, 60))
+    found = search(make_dataset(X, 2 * X[:, 4] * X[:, 17] + X[:, 40] ** 2), SearchSettings(time_limit=20))
+    assert found.status is SearchStatus.EXACT
+    assert fingerprint(found.best.expression) == fingerprint(parse("2*x5*x18 + x41**2"))
+
+
+def test_a_hundred_thousand_rows():
+    found = search(table("x*exp(-y)/z", 1.0, 3.0, rows=100_000), SearchSettings(time_limit=20))
+    assert found.status is SearchStatus.EXACT
+    assert fingerprint(found.best.expression) == fingerprint(parse("x*exp(-y)/z"))
+    assert found.seconds < 10
+
+
+# ---- repeatable ---------------------------------------------------------------------------------------
+
+SCRIPT = """
+import numpy as np
+from prunesymnet.data import make_dataset
+from prunesymnet.search.stages import ExhaustiveSettings
+from prunesymnet.search import SearchSettings, search
+rng = np.random.default_rng(3)
+X = rng.uniform(1, 3, (30, 2))
+y = np.exp(X[:, 0]) / X[:, 1] + 0.1 * rng.normal(size=30)
+settings = SearchSettings(
+    operators=("*", "exp"), workers=%d, layers=2, max_epochs=20, time_limit=float("inf"),
+    exhaustive=ExhaustiveSettings(rounds=1, fits=40),
+)
+found = search(make_dataset(X, y), settings)
+print(found.best.expression, [str(fit.expression) for fit in found.front], found.fits, found.improvements)
+"""
+
+
+@pytest.mark.slow
+def test_the_same_formula_for_any_number_of_workers_and_in_another_process(capsys):
+    run = [sys.executable, "-c", SCRIPT % 1]
+    other = subprocess.run(run, check=True, capture_output=True, text=True, env={"PYTHONHASHSEED": "77"}).stdout
+    assert "x1" in other
+    for workers in (1, 2, 3):
+        exec(SCRIPT % workers, {})  # noqa: S102 - the same lines here
+        assert capsys.readouterr().out == other
+
+
+@pytest.mark.parametrize("text", ["x/(y + z)", "3*y*cos(x)"])
+def test_the_same_exact_formula_for_any_number_of_workers(text):
+    data = table(text, 1.0, 4.0)
+    assert len({str(search(data, SearchSettings(workers=n)).best.expression) for n in (1, 2, 3)}) == 1
+
+
+# ---- how it ends --------------------------------------------------------------------------------------
+
+
+def test_a_time_limit_ends_it_on_pure_noise_with_a_finite_formula():
+    data = pure_noise()
+    began = time.monotonic()
+    found = search(data, SearchSettings(time_limit=1))
+    assert time.monotonic() - began < 5
+    assert found.status is SearchStatus.TIME_LIMIT
+    assert evaluate(found.best.expression, data.columns).finite.all()
+
+
+@pytest.mark.parametrize("after", [1, 4])
+def test_an_interruption_by_the_watcher_returns_the_best_so_far(after):
+    seen = []
+
+    def watch(update):
+        seen.append(update)
+        if len(seen) == after:
+            raise KeyboardInterrupt
+
+    data = table("exp(x)*sin(y) + z", noise=0.1)
+    found = search(data, watch=watch)
+    assert found.status is SearchStatus.INTERRUPTED
+    assert len(seen) == after
+    assert found.candidate.heldout_mse <= 1.01 * seen[-1].best.heldout_mse
+    assert evaluate(found.best.expression, data.columns).finite.all()
+
+
+# ---- never worse than a line --------------------------------------------------------------------------
+
+
+def random_table(kind):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(60, 3))
+    y = X @ [1.0, -0.5, 0.2]
+    if kind == "noise":
+        return make_dataset(X, rng.normal(size=60))
+    if kind == "heavy tails":
+        return make_dataset(X, y + rng.standard_cauchy(60))
+    if kind == "0/1 columns":
+        X = (X > 0).astype(float)
+        return make_dataset(X, X @ [1.0, -0.5, 0.2] + 0.3 * rng.normal(size=60))
+    if kind == "five rows":
+        return make_dataset(X[:5, :1], y[:5])
+    if kind == "weights":
+        return make_dataset(X, y + 0.3 * rng.normal(size=60), weights=rng.uniform(0, 2, 60))
+    X = np.column_stack([X, X[:, 0], np.full((60, 2), 2.0)])
+    with pytest.warns(DataWarning):
+        return make_dataset(X, y + 0.3 * rng.normal(size=60))
+
+
+@pytest.mark.parametrize("kind", ["noise", "heavy tails", "constant, doubled", "0/1 columns", "five rows", "weights"])
+def test_it_is_not_worse_than_the_linear_model(kind):
+    data = random_table(kind)
+    found = search(data, SearchSettings(time_limit=1.2))
+    assert evaluate(found.best.expression, data.columns).finite.all()
+    assert r2_of(found.best.expression, data) >= linear_r2(data) - 1e-3
+
+
+# ---- switches, and nodes of networks ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("switches", [*((name,) for name in SWITCHES), SWITCHES], ids="-".join)
+def test_every_mechanism_can_be_switched_off(switches):
+    off = replace(ExhaustiveSettings(), rounds=1, **dict.fromkeys(switches, False))
+    data = table("exp(x)*sin(3*y) + x*y", noise=0.1, rows=40)
+    settings = SearchSettings(operators=("+", "*", "/", "sin", "exp"), layers=2, max_epochs=20, exhaustive=off)
+    found = search(data, replace(settings, time_limit=1.2))
+    assert np.isfinite(found.best.mse)
+    assert found.best.r2 > 0.5
+
+
+def trained():
+    data = table("sin(1.7*x)*y", rows=50)
+    settings = SearchSettings(operators=("+", "*", "sin", "exp"), layers=3, seed=1)
+    return Network(data.names, settings.operators, settings.layers), data, settings
+
+
+def test_learned_nodes_are_those_of_the_network_with_the_strongest_edges():
+    network, data, settings = trained()
+    checks = []
+    found = learned_nodes(network, data, settings, restarts=2, epochs=15, check=lambda: checks.append(1))
+    assert len(checks) == 15
+    trainer = Trainer(network, data, replace(settings.training, restarts=2, seed=settings.training.seed + 1))
+    for _ in range(15):
+        trainer.step()
+    known = []
+    for restart in range(2):
+        weights, nodes = trainer.snapshot(restart)
+        kept, size = np.zeros_like(weights), np.linalg.norm(nodes, axis=1)
+        for group in network.groups[:-1]:
+            edges = slice(group.start, group.start + group.width)
+            strongest = group.start + int(np.argmax(np.abs(weights[edges]) * size[: group.width]))
+            kept[strongest] = weights[strongest]
+        inputs = network.input_table(data.columns)
+        alone = forward(np, kept[None], inputs, network.rows, network.sizes)[1][0]
+        out = weights[network.groups[-1].start :]
+        known += [out[node] * alone[node] for node in range(network.sizes[0], network.sizes[2])]
+    assert found
+    for tree in found:
+        values = evaluate(tree, data.columns).values
+        assert tree.variables
+        assert any(np.allclose(values, node, rtol=1e-4, atol=1e-6) for node in known), str(tree)
+
+
+def test_learned_nodes_join_the_bank():
+    network, data, settings = trained()
+    nodes = learned_nodes(network, data, settings, restarts=2, epochs=15, check=lambda: None)
+    rounds = Rounds(Scene.of(data, DEFAULT, 256, 0), ExhaustiveSettings())
+    before = rounds.grow(300)
+    rounds.learn([*nodes, parse("log(x)"), parse("x + unknown")])
+    after = rounds.grow(300)
+    assert parse("log(x)") not in rounds.learned[1]
+    assert parse("x + unknown") not in rounds.learned[1]
+    assert len(rounds.learned[1]) > 0
+    assert len(before) < len(after) <= len(before) + len(rounds.learned[1])
+    own = {k: after.expression(k) for k in range(len(after)) if after.expression(k) in nodes}
+    assert own
+    for k, tree in own.items():
+        np.testing.assert_allclose(after.values[k], evaluate(tree, data.columns).values)
+
+
+def test_learning_nothing_leaves_the_bank_as_it_was():
+    rounds = Rounds(Scene.of(trained()[1], DEFAULT, 256, 0), ExhaustiveSettings())
+    before = len(rounds.grow(300))
+    rounds.learn([])
+    assert len(rounds.grow(300)) == before

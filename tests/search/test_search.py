@@ -1,0 +1,355 @@
+"""The whole loop on small problems: what it finds, how it ends, and that it is repeatable."""
+
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from prunesymnet.data import load_example, make_dataset
+from prunesymnet.expression import canonical, evaluate, fingerprint, parse, skeleton
+from prunesymnet.network.pruning import PRUNERS, PruningSettings
+from prunesymnet.network.training import TrainingSettings
+from prunesymnet.search import PRESETS, SearchSettings, SearchStatus, reductions, search, without_needless_abs
+
+QUICK = SearchSettings(pruner="beam", time_limit=float("inf"), layers=2, max_epochs=300, seed=1)
+
+
+def table(function, rows=60, low=-3.0, high=3.0, variables=1, seed=0, **more):
+    X = np.random.default_rng(seed).uniform(low, high, (rows, variables))
+    return make_dataset(X, function(*X.T), names=["x", "y", "z"][:variables], target="t", **more)
+
+
+def noise(seed, rows=30):
+    rng = np.random.default_rng(seed)
+    return make_dataset(rng.normal(size=(rows, 2)), rng.normal(size=rows))
+
+
+def r2(expression, data):
+    values = np.broadcast_to(evaluate(expression, data.columns).values, data.y.shape)
+    return 1 - np.mean((values - data.y) ** 2) / np.var(data.y)
+
+
+def linear_r2(data):
+    A = np.column_stack([data.X, np.ones(data.rows)])
+    return 1 - np.mean((data.y - A @ np.linalg.lstsq(A, data.y, rcond=None)[0]) ** 2) / np.var(data.y)
+
+
+# ---- what it finds ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "variables"), [("x*y/2", 2), ("x**2/2 - x", 1), ("exp(-x**2)", 1)])
+def test_easy_formulas_are_found_exactly(text, variables):
+    true = parse(text)
+    data = table(lambda *columns: evaluate(true, dict(zip("xy", columns, strict=False))).values, variables=variables)
+    found = search(data, replace(QUICK, layers=3))
+    assert found.status is SearchStatus.EXACT
+    assert found.best.r2 > 1 - 1e-12
+    assert fingerprint(found.best.expression) == fingerprint(true)
+    assert found.best.expression.complexity <= true.complexity + 2
+    assert 0 < found.epochs <= 300
+    assert len(found.losses) == found.epochs
+    assert found.prunings[-1] == found.epochs
+
+
+def test_a_linear_target_needs_no_training():
+    found = search(table(lambda x, y: 2 * x - 3 * y + 0.25, variables=2), QUICK)
+    assert (found.status, found.epochs) == (SearchStatus.EXACT, 0)
+    assert fingerprint(found.best.expression) == fingerprint(parse("2*x - 3*y + 1/4"))
+
+
+def test_improvements_begin_with_the_linear_model_and_never_get_worse():
+    found = search(table(lambda x: np.exp(x) + x**2), replace(QUICK, max_epochs=60))
+    epochs, formulas, errors = zip(*found.improvements, strict=True)
+    assert epochs[0] == 0
+    assert set(parse(formulas[0]).variables) == {"x"}
+    assert list(epochs) == sorted(epochs)
+    assert list(errors) == sorted(errors, reverse=True)
+    assert len(errors) > 1
+
+
+def test_scarce_rows_work():
+    for rows in range(3, 10):
+        data = table(lambda x: 1 / x + x, rows=rows, low=0.5)
+        found = search(data, replace(QUICK, max_epochs=20))
+        assert evaluate(found.best.expression, data.columns).finite.all()
+        assert np.isfinite(found.best.mse)
+        assert found.status in SearchStatus
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_is_not_worse_than_the_linear_model_by_more_than_chance(seed):
+    data = noise(seed)
+    found = search(data, replace(QUICK, max_epochs=40, seed=seed))
+    constants = data.features + 1
+    chance = 1 + 4 * constants / (data.rows - constants)
+    assert 1 - r2(found.best.expression, data) <= (1 - linear_r2(data)) * chance + 1e-9
+
+
+def test_variables_that_say_nothing_are_left_out():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(100, 5))
+    found = search(make_dataset(X, 3 * X[:, 0] + 0.3 * rng.normal(size=100)), replace(QUICK, layers=6, max_epochs=100))
+    assert found.best.expression.variables == ("x1",)
+
+
+def test_a_large_offset_is_not_taken_for_the_whole():
+    x = np.linspace(0.1, 3, 30)
+    found = search(make_dataset(x, 1e10 + 0.3 * np.sin(3 * x), names=["x"]), replace(QUICK, max_epochs=20))
+    assert found.status is not SearchStatus.EXACT or found.best.r2 > 0.999
+
+
+def test_few_rows_that_count():
+    x = np.linspace(-3, 3, 30)
+    weights = np.where(np.arange(30) < 6, 1.0, 0.0)
+    found = search(make_dataset(x, 2 * x, names=["x"], weights=weights), QUICK)
+    assert str(found.best.expression) == "2*x"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(([1, 2], [3, 4]), "data must be a Dataset"), ((load_example("boyle"), {"layers": 2}), "settings must be")],
+)
+def test_what_is_no_table_or_no_settings_is_named(arguments, message):
+    with pytest.raises(TypeError, match=message):
+        search(*arguments)
+
+
+def test_rows_of_weight_zero_do_not_count():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-3, 3, 80)
+    y = np.where(np.arange(80) % 2, x**2 / 2 - x, 100 * rng.normal(size=80))
+    found = search(make_dataset(x, y, names=["x"], weights=np.arange(80) % 2), QUICK)
+    assert found.status is SearchStatus.EXACT
+
+
+def test_a_formula_that_becomes_exact_at_the_end_is_called_exact():
+    found = search(table(lambda x: np.exp(-(x**2))), QUICK)
+    assert found.best.mse == 0
+    assert found.status is SearchStatus.EXACT
+
+
+# ---- how it ends --------------------------------------------------------------------------------------
+
+
+def test_the_time_limit_ends_it_with_a_formula():
+    data = noise(0, rows=60)
+    began = time.monotonic()
+    found = search(data, replace(QUICK, layers=4, max_epochs=10**7, time_limit=0.5))
+    assert time.monotonic() - began < 10
+    assert found.status is SearchStatus.TIME_LIMIT
+    assert 0 < found.epochs < 10**7
+    assert evaluate(found.best.expression, data.columns).finite.all()
+
+
+def test_an_interruption_ends_it_with_the_best_so_far():
+    seen = []
+
+    def watch(update):
+        seen.append((update.epoch, update.best))
+        if update.epoch == 60:
+            raise KeyboardInterrupt
+
+    data = noise(1)
+    found = search(data, replace(QUICK, max_epochs=10**6), watch=watch)
+    assert found.status is SearchStatus.INTERRUPTED
+    assert found.epochs == 60
+    assert [epoch for epoch, _ in seen] == [20, 40, 60]
+    assert found.candidate.heldout_mse <= 1.01 * seen[-1][1].heldout_mse
+    assert evaluate(found.best.expression, data.columns).finite.all()
+
+
+def test_other_errors_of_the_watcher_are_not_swallowed():
+    def watch(update):
+        raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        search(noise(1), QUICK, watch=watch)
+
+
+def test_the_limit_of_epochs_ends_it():
+    found = search(noise(2), replace(QUICK, max_epochs=25))
+    assert found.status is SearchStatus.MAX_EPOCHS
+    assert (found.epochs, found.prunings) == (25, (20,))
+    assert len(found.losses) == 25
+
+
+# ---- repeatable ---------------------------------------------------------------------------------------
+
+SCRIPT = """
+import numpy as np
+from prunesymnet.data import make_dataset
+from prunesymnet.search import SearchSettings, search
+X = np.random.default_rng(3).uniform(-2, 2, (40, 2))
+settings = SearchSettings(pruner="beam", layers=2, max_epochs=60, seed=%d)
+found = search(make_dataset(X, np.exp(X[:, 0]) + X[:, 1] ** 2), settings)
+print(found.best.expression, found.candidate.fit.expression, found.losses, found.improvements)
+"""
+
+
+def test_the_same_seed_gives_the_same_formula_in_another_process(capsys):
+    run = [sys.executable, "-c", SCRIPT % 4]
+    other = subprocess.run(run, check=True, capture_output=True, text=True, env={"PYTHONHASHSEED": "77"}).stdout
+    exec(SCRIPT % 4, {})  # noqa: S102 - the same lines here
+    assert capsys.readouterr().out == other
+    exec(SCRIPT % 5, {})  # noqa: S102
+    assert capsys.readouterr().out != other
+
+
+def test_searching_leaves_the_global_random_numbers_alone():
+    np.random.seed(0)  # noqa: NPY002
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
+    search(noise(0), replace(QUICK, max_epochs=20))
+    np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
+
+
+# ---- settings -----------------------------------------------------------------------------------------
+
+
+def test_the_presets_are_the_paper_and_its_ablations():
+    assert {"paper", "no-gradient", "random-pruning"} <= set(PRESETS)
+    assert not PRESETS["no-gradient"].training.gradient
+    assert PRESETS["random-pruning"].pruner == "random"
+    paper = PRESETS["paper"]
+    assert (paper.layers, paper.max_epochs, paper.prune_every, paper.pruner) == (6, 3000, 20, "beam")
+
+
+@pytest.mark.parametrize("name", [name for name in PRESETS if name != "default"])
+def test_every_preset_runs(name):
+    data = table(lambda x: x**3 - np.cos(x))
+    found = search(data, replace(PRESETS[name], layers=2, max_epochs=40))
+    assert found.prunings == (20, 40)
+    assert found.candidate.heldout_mse <= found.improvements[0][2] * 1.01
+    assert r2(found.best.expression, data) > 0.7
+
+
+@pytest.mark.parametrize("name", PRUNERS)
+def test_every_pruner_and_several_restarts_run(name):
+    settings = replace(QUICK, pruner=name, max_epochs=20, training=TrainingSettings(restarts=3))
+    found = search(table(lambda x: x**3 - np.cos(x)), settings)
+    assert found.prunings == (20,)
+    assert np.isfinite(found.losses).all()
+
+
+def test_a_beam_of_one_and_no_reverse_run():
+    settings = replace(QUICK, reverse=False, max_epochs=20, pruning=PruningSettings(beam=1))
+    assert search(noise(0), settings).epochs == 20
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("pruner", "best"),
+        ("max_epochs", 0),
+        ("max_epochs", 1.5),
+        ("prune_every", 0),
+        ("layers", 0),
+        ("fits_per_form", 0),
+        ("time_limit", 0),
+        ("time_limit", float("nan")),
+        ("holdout", 0.0),
+        ("holdout", 1.0),
+        ("seed", -1),
+        ("operators", ("+", "pow")),
+        ("operators", ()),
+    ],
+)
+def test_bad_settings_are_refused_by_name(name, value):
+    with pytest.raises(ValueError, match=rf"\b{name}\b"):
+        search(noise(0), SearchSettings(**{name: value}))
+
+
+@pytest.mark.parametrize("value", [-1.0, float("nan")])
+def test_exact_must_be_a_positive_number(value):
+    with pytest.raises(ValueError, match="exact"):
+        search(noise(0), SearchSettings(exact=value))
+
+
+# ---- helpers ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("log(abs(x))", "log(x)"),
+        ("log(abs(y))", "log(-y)"),
+        ("log(abs(z))", "log(abs(z))"),
+        ("2*log(abs(x - y)) + sin(abs(x))", "2*log(x - y) + sin(abs(x))"),
+        ("log(abs(log(abs(x + 3))))", "log(log(x + 3))"),
+        ("log(abs(x*z))*log(abs(y))", "log(abs(x*z))*log(-y)"),
+        ("abs(x) + 1", "abs(x) + 1"),
+    ],
+)
+def test_needless_abs_is_taken_out(text, expected):
+    data = make_dataset([[1, -1, -1], [2, -2, 1], [3, -0.5, 2]], [1.0, 2.0, 4.0], names=["x", "y", "z"], target="t")
+    assert without_needless_abs(parse(text), data) == parse(expected)
+
+
+def test_abs_stays_where_its_operand_is_nought_somewhere():
+    data = make_dataset([[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0], names=["x"])
+    for text in ("log(abs(x))", "log(abs(x - 1))", "log(abs(x*sin(x) - x))"):
+        assert without_needless_abs(parse(text), data) == parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1.5*sin(x) + y", {"1.5*x + y", "y + 1.5", "1.5*sin(x)", "1.0*y"}),
+        ("2.5*sin(0.001*x)", {"2.5*x", "2.5"}),
+        ("x*sin(x) + sin(x)", {"1.0*x**2 + sin(x)", "1.0*x + sin(x)", "2.0*sin(x)", "1.0*x*sin(x)"}),
+        ("x", set()),
+        ("2.0", set()),
+    ],
+)
+def test_reductions_are_the_formulas_with_one_operator_less(text, expected):
+    found = reductions(parse(text))
+    assert {skeleton(e) for e in found} == {skeleton(canonical(parse(e))) for e in expected}
+    assert all(e.complexity < parse(text).complexity for e in found)
+
+
+def test_reductions_leave_the_formula_as_it_was_and_repeat_no_form():
+    formula = parse("sin(x*y) + cos(x*y)*exp(x)/(x + y)")
+    before = str(formula)
+    found = [str(e) for e in reductions(formula)]
+    assert str(formula) == before
+    assert len(set(found)) == len(found) == 6
+
+
+def test_what_is_no_better_than_something_simpler_is_taken_out():
+    found = search(table(lambda x: x**2 / 2 - x), replace(QUICK, seed=2))
+    assert found.status is SearchStatus.EXACT
+    assert found.best.expression.complexity <= 9
+
+
+def test_a_law_in_a_real_table_is_found_from_nothing():
+    found = search(load_example("boyle"), SearchSettings(time_limit=10))
+    assert skeleton(found.best.expression) in (skeleton(parse("1407/volume")), skeleton(parse("1.0/volume")))
+    assert [f.expression.complexity for f in found.front] == sorted(f.expression.complexity for f in found.front)
+
+
+def test_a_preset_by_name():
+    x = np.linspace(-3, 3, 40)
+    data = make_dataset(x, 3 * x, names=["x"])
+    assert str(search(data, "paper").best.expression) == "3*x"
+    with pytest.raises(ValueError, match=r"a preset must be one of default, paper, .*, got 'papper'"):
+        search(data, "papper")
+
+
+def test_ctrl_c_at_the_very_end_loses_nothing(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("prunesymnet.search.judge.snap", interrupted)
+    found = search(load_example("hubble"), replace(QUICK, max_epochs=20))
+    assert found.status is SearchStatus.INTERRUPTED
+    assert np.isfinite(found.best.mse)
+
+
+def test_the_time_limit_holds_with_many_restarts():
+    data = load_example("hubble")
+    settings = replace(
+        QUICK, time_limit=1.0, layers=6, max_epochs=3000, prune_every=1, training=TrainingSettings(restarts=200)
+    )
+    assert search(data, settings).seconds < 4.0
