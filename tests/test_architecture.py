@@ -24,12 +24,16 @@ ORDER = {
     "export": ("common", "latex", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
     "network": ("activation", "network", "training", "pruning"),
     "network.pruning": ("subnetwork", "beam", "random", "reverse"),
-    "bank": ("bank", "targets", "scan", "asked", "asking"),
+    "bank": ("bank", "monomials", "targets", "problem", "regression", "best", "scan", "query"),
     "equations": ("equation", "front"),
-    "search": ("constraints", "stages", "settings", "forms", "between", "judge", "networks", "loop"),
+    "search": (
+        "constraints", "settings", "forms", "linear_model", "poles", "rows", "budget", "archive", "stages", "screening",
+        "waiting", "fitting", "stopping", "finish", "result", "loop",
+    ),
     "search.stages": (
-        "shortcuts", "chains", "powers", "pursuit", "columns", "frequencies", "phases", "rates", "blocks", "grafts",
-        "rounds",
+        "base", "power_law", "polynomials", "function_nodes", "networks", "network_nodes", "unwrapping", "fixed_terms",
+        "denominators", "pairs", "singles", "rates", "chains", "rational", "powers", "factored_quotients",
+        "frequencies", "phases", "query_pairs", "pursuit", "nested_targets", "grafts", "blocks",
     ),
     "cli": ("printing", "tables", "demo", "app"),
     "estimator": ("parameters", "tables", "regressor"),
@@ -38,7 +42,7 @@ ORDER = {
         "drawing", "loss", "networks", "graph", "formula", "svg", "typeset", "plots", "words", "style", "section",
         "page",
     ),
-    "coefficients": ("least_squares", "fit", "uncertainty", "closed_forms", "snapping"),
+    "coefficients": ("least_squares", "fit", "uncertainty", "description", "linear", "closed_forms", "snapping"),
 }  # fmt: skip
 
 

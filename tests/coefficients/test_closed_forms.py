@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prunesymnet.coefficients.closed_forms import bits, closed_forms, simplest_fraction
+from prunesymnet.coefficients.closed_forms import closed_forms, simplest_fraction
+from prunesymnet.coefficients.description import formula_bits
 from prunesymnet.expression import parse
 from prunesymnet.expression.canonical.terms import constant_value
 
@@ -21,7 +22,7 @@ KNOWN = [
 def test_known_constants(value, text):
     first = closed_forms(value, 1e-12 * abs(value))[0]
     assert constant_value(first) == pytest.approx(value, rel=1e-14)
-    assert bits(first) <= bits(parse(text))
+    assert formula_bits(first) <= formula_bits(parse(text))
 
 
 @pytest.mark.parametrize("value", [0.547237485, 3.39, 213.809, 1.2345678, 17.77])
@@ -46,5 +47,5 @@ def test_the_simplest_fraction_is_inside_and_simplest(low, width):
 
 def test_bits_grow_with_the_form():
     order = ["x", "2*x", "x/5", "17*x/5", "pi*x/5"]
-    lengths = [bits(parse(text)) for text in order]
+    lengths = [formula_bits(parse(text)) for text in order]
     assert lengths == sorted(lengths)

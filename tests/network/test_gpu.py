@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import torch
-
 from prunesymnet.bank.asking import left_by
+
 from prunesymnet.bank.bank import grow_bank
 from prunesymnet.bank.scan import Question, scan
 from prunesymnet.data import make_dataset

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from prunesymnet.search.networks import learned_nodes
 
 from prunesymnet.data import load_example, make_dataset
 from prunesymnet.errors import DataWarning
@@ -16,7 +17,6 @@ from prunesymnet.network.activation import forward
 from prunesymnet.network.training import Trainer
 from prunesymnet.operators import DEFAULT
 from prunesymnet.search import SearchSettings, SearchStatus, search
-from prunesymnet.search.networks import learned_nodes
 from prunesymnet.search.stages import ExhaustiveSettings, Rounds, Scene
 
 SWITCHES = tuple(field.name for field in fields(ExhaustiveSettings) if isinstance(field.default, bool))

@@ -1,68 +1,91 @@
-"""Formulas made from formulas, and the linear model with the columns that it needs."""
+"""Formulas made from formulas."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from sklearn.linear_model import LinearRegression
 
+from contexts import columns_of
+from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
-from prunesymnet.search import SearchSettings, search
-from prunesymnet.search.forms import linear, needed_columns
+from prunesymnet.expression import canonical, evaluate, fingerprint, parse, skeleton
+from prunesymnet.search.forms import freed, merged_form, reductions, with_canonical_formula, without_needless_abs
 
 
-def table(rows=80, columns=6, seed=0, noise=1.0, weights=None):
-    """A plane of the first two columns, and others that have nothing to say."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(rows, columns)) * 10.0 ** rng.integers(-3, 4, columns)
-    y = 3 * X[:, 0] / X[:, 0].std() - 2 * X[:, 1] / X[:, 1].std() + noise * rng.normal(size=rows)
-    return make_dataset(X, y, names=[f"x{k}" for k in range(columns)], weights=weights)
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1/(1 + x**2)", "1.0/(1.0 + 1.0*x**2)"),
+        ("sin(x)", "sin(1.0*x)"),
+        ("x**5", "x**5"),
+        ("2.5*x", "2.5*(1.0*x)"),
+    ],
+)
+def test_a_freed_formula_has_a_weight_on_every_edge(text, expected):
+    columns = columns_of()
+    free = freed(parse(text))
+    assert skeleton(canonical(free)) == skeleton(canonical(parse(expected)))
+    np.testing.assert_allclose(evaluate(free, columns).values, evaluate(parse(text), columns).values)
 
 
-def error(data, names):
-    # scikit-learn leaves out columns that are small beside others: they are made alike
-    columns = [data.columns[name] / data.columns[name].std() for name in names] or [np.zeros(data.rows)]
-    X = np.array(columns).T
-    fitted = LinearRegression().fit(X, data.y, sample_weight=data.weights)
-    return float(np.average((fitted.predict(X) - data.y) ** 2, weights=data.weights))
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("log(abs(x))", "log(x)"),
+        ("log(abs(y))", "log(-y)"),
+        ("log(abs(z))", "log(abs(z))"),
+        ("2*log(abs(x - y)) + sin(abs(x))", "2*log(x - y) + sin(abs(x))"),
+        ("log(abs(log(abs(x + 3))))", "log(log(x + 3))"),
+        ("log(abs(x*z))*log(abs(y))", "log(abs(x*z))*log(-y)"),
+        ("abs(x) + 1", "abs(x) + 1"),
+    ],
+)
+def test_needless_abs_is_taken_out(text, expected):
+    data = make_dataset([[1, -1, -1], [2, -2, 1], [3, -0.5, 2]], [1.0, 2.0, 4.0], names=["x", "y", "z"], target="t")
+    assert without_needless_abs(parse(text), data) == parse(expected)
 
 
-@given(st.integers(0, 30), st.floats(1.0, 1.5), st.booleans())
-def test_columns_go_as_long_as_the_error_allows_it(seed, times, weighted):
-    weights = np.random.default_rng(seed).uniform(0.5, 2, 80) if weighted else None
-    data = table(seed=seed, weights=weights)
-    most = times * error(data, data.names) + 1e-9
-    kept = needed_columns(data, most)
-    assert error(data, kept) <= most * (1 + 1e-6)
-    for name in kept:  # none of those left could go
-        assert error(data, [other for other in kept if other != name]) > most * (1 - 1e-6)
+def test_abs_stays_where_its_operand_is_nought_somewhere():
+    data = make_dataset([[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0], names=["x"])
+    for text in ("log(abs(x))", "log(abs(x - 1))", "log(abs(x*sin(x) - x))"):
+        assert without_needless_abs(parse(text), data) == parse(text)
 
 
-def test_a_column_that_others_make_up_for_is_the_first_to_go():
-    data = table()
-    twice = np.column_stack([data.X, data.X[:, 0] + data.X[:, 1]])
-    again = make_dataset(twice, data.y, names=[*data.names, "sum"])
-    assert len({"x0", "x1", "sum"} & set(needed_columns(again, 1.01 * error(again, again.names)))) == 2
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1.5*sin(x) + y", {"1.5*x + y", "y + 1.5", "1.5*sin(x)", "1.0*y"}),
+        ("2.5*sin(0.001*x)", {"2.5*x", "2.5"}),
+        ("x*sin(x) + sin(x)", {"1.0*x**2 + sin(x)", "1.0*x + sin(x)", "2.0*sin(x)", "1.0*x*sin(x)"}),
+        ("x", set()),
+        ("2.0", set()),
+    ],
+)
+def test_reductions_are_the_formulas_with_one_operator_less(text, expected):
+    found = reductions(parse(text))
+    assert {skeleton(e) for e in found} == {skeleton(canonical(parse(e))) for e in expected}
+    assert all(e.complexity < parse(text).complexity for e in found)
 
 
-@pytest.mark.parametrize("columns", [10, 300])
-def test_one_inverse_serves_many_columns(columns):
-    data = table(rows=columns + 50, columns=columns)
-    most = 1.3 * error(data, data.names)
-    kept = needed_columns(data, most)
-    assert len(kept) < columns
-    assert error(data, kept) <= most * (1 + 1e-6)
+def test_reductions_leave_the_formula_as_it_was_and_repeat_no_form():
+    formula = parse("sin(x*y) + cos(x*y)*exp(x)/(x + y)")
+    before = str(formula)
+    found = [str(e) for e in reductions(formula)]
+    assert str(formula) == before
+    assert len(set(found)) == len(found) == 6
 
 
-def test_where_every_error_is_small_enough_no_column_is_needed():
-    assert needed_columns(table(), np.inf) == ()
-    assert str(linear(())) == "1.0"
+def test_forms_that_differ_in_their_constants_only_are_one():
+    data = make_dataset([[1.0], [2.0], [3.0]], [1.0, 2.0, 4.0], names=["x"])
+    forms = {merged_form(parse(text), data)[1] for text in ("2.5*(3.5*x + 1.5)", "0.5*x + 7.5", "1.5 + 1.5*x*2.5")}
+    assert len(forms) == 1
+    merged, _ = merged_form(parse("2.5*(3.5*x + 1.5)"), data)
+    assert len(merged.constants) == 2
+    assert str(merged_form(parse("log(abs(x))"), data)[0]) == "log(x)"
 
 
-def test_a_plane_in_much_noise_comes_without_the_columns_that_say_nothing():
-    rows = 1000
-    data = table(rows, columns=12, noise=4.0, seed=1)
-    found = search(data, SearchSettings(time_limit=2)).best
-    assert found.expression.complexity < linear(data.names).complexity
-    base = error(data, data.names)
-    assert found.mse <= base + min(4 * 13 / (rows - 13) * base, 1e-3 * np.var(data.y)) + 1e-9
+def test_a_fit_is_written_as_it_should_be_and_stays_as_good():
+    data = make_dataset([[1.0], [2.0], [3.0]], [1.0, 2.0, 4.0], names=["x"])
+    found = measure(parse("x*(-2.5) + -(-1.5)"), data)
+    better = with_canonical_formula(found)
+    assert fingerprint(better.expression) == fingerprint(found.expression)
+    assert better.mse == found.mse
+    assert str(better.expression) == str(canonical(found.expression))

@@ -16,7 +16,7 @@ keys: no Python per node.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,16 @@ DIGITS = 1e9  # to which two nodes must agree to be one
 CHUNK = 1 << 21  # values that are computed at a time
 COMMUTATIVE = ("+", "*", "-")  # "-" too: the sign does not matter
 LEAF, LISTED, RECIPROCAL = -1, -2, -3  # what is no operator's number in `Bank.operator`
+
+
+class Term(NamedTuple):
+    """A term of a formula: its values on the rows, and its formula."""
+
+    values: Array
+    expression: Expression
+
+    def __mul__(self, other: "Term") -> "Term":  # type: ignore[override]
+        return Term(self.values * other.values, self.expression * other.expression)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +89,18 @@ class Bank:
             self._trees[node] = tree
         return self._trees[node]
 
+    def term(self, node: int) -> Term:
+        """A node's values and its formula."""
+        return Term(self.values[node], self.expression(node))
+
+    def different(self, nodes: list[int]) -> list[int]:
+        """Of some nodes, those that are no other one times a factor and plus a constant."""
+        values = self.values[nodes]
+        good, keys = distinct(values - values.mean(axis=1, keepdims=True), probes_of(values.shape[1]))
+        usable = np.flatnonzero(good)
+        _, first = np.unique(keys[usable], return_index=True)
+        return [nodes[k] for k in sorted(usable[first])]
+
     def with_reciprocals(self) -> "Bank":
         """The bank with 1/f for every f that stays clear of zero; in a product it is a quotient, and costs no more."""
         with np.errstate(all="ignore"):
@@ -86,8 +108,14 @@ class Bank:
         made_of_it = np.arange(len(self))
         return self._joined(values, self.complexity, RECIPROCAL, made_of_it)
 
-    def with_listed(self, values: Array, expressions: Sequence[Expression]) -> "Bank":
+    def with_terms(self, terms: Sequence[Term]) -> "Bank":
         """The bank with nodes from elsewhere (a trained network's, a frequency's), at their places by complexity."""
+        if not terms:
+            return self
+        return self.with_listed(np.array([term.values for term in terms]), [term.expression for term in terms])
+
+    def with_listed(self, values: Array, expressions: Sequence[Expression]) -> "Bank":
+        """The same for nodes whose values [nodes, points] and formulas are apart."""
         fresh = np.arange(len(self.listed), len(self.listed) + len(expressions))
         complexity = np.array([tree.complexity for tree in expressions], dtype=np.int64)
         joined = self._joined(np.reshape(values, (-1, self.values.shape[1])), complexity, LISTED, fresh)
@@ -133,18 +161,17 @@ class Bank:
             self.listed,
         )
 
-    def plain_nodes(self) -> list[int]:
+    def algebraic_nodes(self) -> list[int]:
         """The nodes without a function that may not be nested; reciprocals left out."""
         return np.flatnonzero(~self.nested & (self.operator != RECIPROCAL)).tolist()
 
     def monomials(self) -> list[int]:
         """The nodes that are products and quotients of columns."""
-        products = [k for k, operator in enumerate(self.table) if operator.name in ("*", "/")]
-        made = np.isin(self.operator, products)
-        plain = self.operator == LEAF
+        made = np.isin(self.operator, [k for k, operator in enumerate(self.table) if operator.name in ("*", "/")])
+        products = self.operator == LEAF
         for node in np.flatnonzero(made):  # operands come before what is made of them
-            plain[node] = self.left[node] >= 0 and plain[self.left[node]] and plain[self.right[node]]
-        return np.flatnonzero(plain).tolist()
+            products[node] = self.left[node] >= 0 and products[self.left[node]] and products[self.right[node]]
+        return np.flatnonzero(products).tolist()
 
     def first(self, count: int) -> "Bank":
         """The simplest nodes (reciprocals count as simple as what they are of, and come after it)."""

@@ -1,15 +1,15 @@
-"""Score every pair of nodes of a pool against many questions at once, by dense matrix products.
+"""Score every pair of nodes of a bank in many regressions at once, by dense matrix products.
 
-A question is a target and the terms that are in its formula already: what part of the target's variation do they
-explain with `b*f_i*f_j` (or `b*f_i + c*f_j`), for every pair of nodes, each with its best coefficients? With F the
-nodes' values [M, n], W the rows' weights (of sum 1), and r what the given terms q leave of the target (1 is always
-given; the q are orthonormal),
+A regression has a target and terms that are in its formula already. What share of the target's variation do they
+explain together with `b*f_i*f_j` (or `b*f_i + c*f_j`), for every pair of nodes, each with its best coefficients? With F
+the nodes' values [M, n], W the rows' weights (of sum 1), and r what the fixed terms q leave of the target (1 is always
+one of them; the q are orthonormal),
 
     products   gain = N^2 / (P - A^2 - sum_q S_q^2),  N = (F W r)F', P = (F^2 W)F^2', A = (F W)F', S = (F W q)F'
     sums       gain = (u^2 V + v^2 U - 2 u v R) / (U V - R^2),  R = GG', u, v = G r,  G = what q leaves of the nodes
 
-so P and A serve all questions that weight the rows alike, and each question costs one matrix product and one more for
-each given term, a sum none. The matrices are made in blocks that fit the cache (or the memory asked for): a scan of
+so P and A serve all regressions that weight the rows alike, and each costs one matrix product and one more for each
+fixed term, a sum none. The matrices are made in blocks that fit the cache (or the memory asked for): a scan of
 M^2/2 pairs needs room for a few copies of the M nodes and a few blocks. Scores in single precision find the best `keep`
 pairs of each complexity; `unexplained` says in double precision what they are worth.
 
@@ -27,42 +27,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prunesymnet.bank.best import Best, Pairs, join, levels_of
+from prunesymnet.bank.regression import Regression, Residual, unexplained
+
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 BLOCK = 640  # nodes along a side of a block: long enough for the matrix products, short enough for the cache
-BLOCKS_PER_TASK, MOST_TASKS = 4, 64
+BLOCKS_PER_TASK, MOST_TASKS = 4, 64  # enough for each of many threads, few enough that joining them costs nothing
 FEWEST = 48  # nodes: smaller levels of complexity share a block with the next
 CANCELLED = 1e-4  # of a product's size: a variation smaller than that is lost in single precision
-LEAST_GAIN = 1e-6
-TINY = 1e-9  # beside the typical: what is less is nought, or its square would be lost in single precision and it not
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A target [points], terms that are given [terms, points], and weights of the rows (None: all alike)."""
-
-    target: Array
-    given: Array | None = None
-    weights: Array | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """The best pairs of each complexity for one question, and the part of the variation that is explained."""
-
-    left: Numbers
-    right: Numbers
-    explained: Array
-
-    def __len__(self) -> int:
-        return len(self.left)
+TINY = 1e-9  # beside the typical value: set to 0, because the square of less underflows in single precision
 
 
 def scan(
     values: Array,
     complexity: Numbers,
-    questions: list[Question],
+    regressions: list[Regression],
     *,
     products: bool = True,
     keep: int = 10,
@@ -70,10 +51,10 @@ def scan(
     device: str = "cpu",
     memory: float = 2.0,
 ) -> list[Pairs]:
-    """For each question, the `keep` best pairs of each complexity; nodes must be in order of complexity."""
+    """For each regression, the `keep` best pairs of each complexity; nodes must be in order of complexity."""
     groups: dict[bytes, list[int]] = {}
-    for k, question in enumerate(questions):
-        groups.setdefault(b"" if question.weights is None else question.weights.tobytes(), []).append(k)
+    for k, regression in enumerate(regressions):
+        groups.setdefault(b"" if regression.weights is None else regression.weights.tobytes(), []).append(k)
     members = list(groups.values())
     xp: Any = np
     block = BLOCK
@@ -91,16 +72,16 @@ def scan(
 
     def prepare(group: list[int]) -> _Prepared:
         with np.errstate(all="ignore"):
-            ready = _Prepared.of(values, [questions[k] for k in group], products)
+            ready = _Prepared.of(values, [regressions[k] for k in group], products)
         return ready if xp is np else ready.on(xp, device)
 
-    def work(task: tuple[_Prepared, int]) -> list[_Best]:
+    def work(task: tuple[_Prepared, int]) -> list[Best]:
         with np.errstate(all="ignore"):  # a thread does not have its caller's
             return run(task[0], blocks[task[1] :: count], complexity, keep, xp)
 
     # Each way to weight the rows needs four copies of the nodes: no more of them at a time than there is memory for.
     at_a_time = max(int(memory * 2**30 / (16 * max(values.size, 1))), 1)
-    found: list[list[_Best]] = []
+    found: list[list[Best]] = []
     with threads(workers) as each:
         for start in range(0, len(members), at_a_time):
             ready = each(prepare, members[start : start + at_a_time])
@@ -109,8 +90,8 @@ def scan(
     for g, group in enumerate(members):
         parts = found[g * count : (g + 1) * count]
         for n, k in enumerate(group):
-            out[k] = _join([part[n] for part in parts], keep)
-    return [out[k] for k in range(len(questions))]
+            out[k] = join([part[n] for part in parts], keep)
+    return [out[k] for k in range(len(regressions))]
 
 
 @contextmanager
@@ -124,102 +105,43 @@ def threads(workers: int) -> Iterator[Callable[[Callable[[Any], Any], list[Any]]
 
 
 def scan_singles(
-    values: Array, complexity: Numbers, questions: list[Question], *, keep: int = 10
+    values: Array, complexity: Numbers, regressions: list[Regression], *, keep: int = 10
 ) -> list[list[tuple[int, float]]]:
-    """For each question the `keep` best nodes of each complexity, one node alone, and what it leaves unexplained. All
-    questions are three matrix products of the nodes [M, n] with as many columns, so M may be large."""
-    bases = [Base.of(question) for question in questions]
+    """For each regression the `keep` best nodes of each complexity, one node alone, and what it leaves unexplained. All
+    regressions are three matrix products of the nodes [M, n] with as many columns, so M may be large."""
+    residuals = [Residual.of(regression) for regression in regressions]
     largest = np.abs(values).max(axis=1, keepdims=True)
     nodes = _single(values / np.where(largest > 0, largest, 1.0))
     squares = nodes * nodes
-    weights = np.array([base.root**2 for base in bases], dtype=np.float32).T
-    targets = np.array([base.rest * base.root for base in bases], dtype=np.float32).T
+    weights = np.array([residual.root**2 for residual in residuals], dtype=np.float32).T
+    targets = np.array([residual.values * residual.root for residual in residuals], dtype=np.float32).T
     with np.errstate(all="ignore"):
         sizes = squares @ weights
         spread = sizes - (nodes @ weights) ** 2
-        for place in range(1, max(len(base.basis) for base in bases)):
-            given = [base.basis[place] * base.root if place < len(base.basis) else 0 * base.root for base in bases]
-            spread -= (nodes @ np.array(given, dtype=np.float32).T) ** 2
+        for place in range(1, max(len(residual.basis) for residual in residuals)):
+            fixed = [
+                residual.basis[place] * residual.root if place < len(residual.basis) else 0 * residual.root
+                for residual in residuals
+            ]
+            spread -= (nodes @ np.array(fixed, dtype=np.float32).T) ** 2
         gains = np.where(spread > CANCELLED * sizes, (nodes @ targets) ** 2 / spread, 0.0)
     edges = [0, *(np.flatnonzero(np.diff(complexity)) + 1).tolist(), len(complexity)]
     out = []
-    for k, question in enumerate(questions):
+    for k, regression in enumerate(regressions):
         gain = gains[:, k]
         best = [
             low + np.argpartition(-gain[low:high], min(keep, high - low) - 1)[:keep]
             for low, high in itertools.pairwise(edges)
         ]
         chosen = np.concatenate(best)
-        left = unexplained(values[chosen][:, None], question)
+        left = unexplained(values[chosen][:, None], regression)
         out.append([(int(i), float(e)) for i, e in zip(chosen, left, strict=True)])
     return out
 
 
-def unexplained(terms: Array, question: Question) -> Array:
-    """The part of the target's variation that a constant, the given terms and each candidate's `terms` [candidates,
-    terms, points] leave unexplained, in double precision."""
-    base = Base.of(question)
-    with np.errstate(all="ignore"):
-        columns = terms * base.root
-        left = np.broadcast_to(base.rest, (len(columns), len(base.rest)))
-        done: list[Array] = []
-        for k in range(columns.shape[1]):
-            column = columns[:, k]
-            size = np.sqrt(np.einsum("cn,cn->c", column, column))
-            for _ in range(2):  # twice is enough
-                column = column - (column @ base.basis.T) @ base.basis
-                for other in done:
-                    column = column - np.einsum("cn,cn->c", column, other)[:, None] * other
-            length = np.sqrt(np.einsum("cn,cn->c", column, column))
-            usable = length > 1e-9 * size
-            column = np.where(usable[:, None], column / np.where(usable, length, 1.0)[:, None], 0.0)
-            left = left - np.einsum("cn,cn->c", left, column)[:, None] * column
-            done.append(column)
-        out = np.einsum("cn,cn->c", left, left)
-    return np.where(np.isfinite(out), np.minimum(out, 1.0), 1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Base:
-    """A question made ready: `root` of the weights, orthonormal `basis` of the constant and the given terms, and the
-    `rest` of the target, whose variation around its mean is 1; rows of the last two are weighted."""
-
-    root: Array
-    basis: Array
-    rest: Array
-    explained: float
-
-    @classmethod
-    def of(cls, question: Question) -> "Base":
-        points = len(question.target)
-        weights = np.full(points, 1.0) if question.weights is None else question.weights
-        weights = np.where(weights > TINY * weights.max(), weights, 0.0)
-        root = np.sqrt(weights / weights.sum())
-        basis = [root]
-        for term in () if question.given is None else question.given:
-            column = term * root
-            size = np.sqrt(column @ column)
-            for _ in range(2):
-                for other in basis:
-                    column = column - (column @ other) * other
-            length = np.sqrt(column @ column)
-            if length > 1e-9 * size and np.isfinite(length):
-                basis.append(column / length)
-        stack = np.array(basis)
-        rest = question.target * root
-        rest = rest - (rest @ root) * root
-        size = np.sqrt(rest @ rest)
-        if not size > 1e-13 * np.sqrt((question.target * root) @ (question.target * root)) or not np.isfinite(size):
-            return cls(root, stack, np.zeros(points), 0.0)  # what varies by its rounding only is constant
-        rest = rest / size
-        for _ in range(2):
-            rest = rest - stack.T @ (stack @ rest)
-        return cls(root, stack, rest, 1.0 - float(rest @ rest))
-
-
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """What the blocks are made of, in single precision, for questions that weight the rows alike."""
+    """What the blocks are made of, in single precision, for regressions that weight the rows alike."""
 
     products: bool
     nodes: Any  # [M, n]: of mean square 1; for sums centred and of length 1
@@ -227,44 +149,44 @@ class _Prepared:
     squares: Any
     weighted_squares: Any
     targets: list[Any]  # [n]
-    given: list[list[Any]]
+    fixed: list[list[Any]]
     explained: list[float]
 
     @classmethod
-    def of(cls, values: Array, questions: list[Question], products: bool) -> "_Prepared":
-        bases = [Base.of(question) for question in questions]
-        root = bases[0].root
+    def of(cls, values: Array, regressions: list[Regression], products: bool) -> "_Prepared":
+        residuals = [Residual.of(regression) for regression in regressions]
+        root = residuals[0].root
         if products:
-            # A target's `rest` is weighted by the root already, so nodes times `rest` times the root is N's left part.
+            # A residual is weighted by the root already, so nodes times `rest` times the root is N's left part.
             rms = np.sqrt((values * values) @ (root * root))
             nodes = values / np.where(rms > 0, rms, 1.0)[:, None]
             nodes[np.abs(nodes) < TINY] = 0.0
             weighted = nodes * (root * root)
             squares = nodes * nodes
             heavy = squares * (root * root)
-            targets = [base.rest * root for base in bases]
-            given = [[_single(q * root) for q in base.basis[1:]] for base in bases]
+            targets = [residual.values * root for residual in residuals]
+            fixed = [[_single(q * root) for q in residual.basis[1:]] for residual in residuals]
         else:
             nodes = values * root
             nodes = nodes - np.outer(nodes @ root, root)
             length = np.sqrt(np.einsum("mn,mn->m", nodes, nodes))
             nodes = nodes / np.where(length > 0, length, 1.0)[:, None]
             weighted = squares = heavy = np.zeros((0, 0))
-            targets = [base.rest for base in bases]
-            given = [[_single(q) for q in base.basis[1:]] for base in bases]
+            targets = [residual.values for residual in residuals]
+            fixed = [[_single(q) for q in residual.basis[1:]] for residual in residuals]
         nodes, weighted, squares, heavy = (_single(part) for part in (nodes, weighted, squares, heavy))
-        explained = [base.explained for base in bases]
-        return cls(products, nodes, weighted, squares, heavy, [_single(t) for t in targets], given, explained)
+        explained = [residual.explained for residual in residuals]
+        return cls(products, nodes, weighted, squares, heavy, [_single(t) for t in targets], fixed, explained)
 
     def on(self, torch: Any, device: str) -> "_Prepared":
         def put(a: Any) -> Any:
             return torch.as_tensor(a, device=device)
 
         nodes, weighted, squares = put(self.nodes), put(self.weighted), put(self.squares)
-        given = [[put(q) for q in qs] for qs in self.given]
+        fixed = [[put(q) for q in qs] for qs in self.fixed]
         targets = [put(t) for t in self.targets]
         heavy = put(self.weighted_squares)
-        return _Prepared(self.products, nodes, weighted, squares, heavy, targets, given, self.explained)
+        return _Prepared(self.products, nodes, weighted, squares, heavy, targets, fixed, self.explained)
 
 
 def _single(values: Array) -> Any:
@@ -272,78 +194,6 @@ def _single(values: Array) -> Any:
         out = values.astype(np.float32)
     out[~np.isfinite(out)] = 0.0
     return out
-
-
-class _Best:
-    """The best pairs of one question, by complexity."""
-
-    __slots__ = ("found", "keep", "least")
-
-    def __init__(self, keep: int) -> None:
-        self.keep = keep
-        self.least: dict[int, float] = {}
-        self.found: dict[int, tuple[Any, Any, Any]] = {}
-
-    def offer(self, gain: Any, levels: "_Levels", a: slice, b: slice, xp: Any) -> None:
-        """Take what is better in a block of gains, level by level; a pair counts once."""
-        for level, one, two in levels[a.start, b.start]:
-            rows, columns = (
-                slice(one.start - a.start, one.stop - a.start),
-                slice(two.start - b.start, two.stop - b.start),
-            )
-            self.offer_level(level, gain[rows, columns], one, two, xp)
-
-    def offer_level(self, level: int, gain: Any, a: slice, b: slice, xp: Any) -> None:
-        least = self.least.get(level, LEAST_GAIN)
-        top = gain.max()
-        if not top <= 2:  # 0/0: two nodes that are nowhere both different from zero (or the rounding of nearly so)
-            gain[~(gain <= 2)] = 0.0
-            top = gain.max()
-        if not top > least:
-            return
-        most = 2 * self.keep  # a block on the diagonal has every pair twice
-        if level not in self.least and len(gain) > most:
-            # The best of each row are so many pairs already: none below the `most`th of them is needed.
-            tops = gain.max(axis=1) if xp is np else gain.max(dim=1).values
-            kth = np.partition(tops, -most)[-most] if xp is np else xp.topk(tops, most).values[-1]
-            least = max(least, float(kth) * (1 - 1e-6))
-        flat = gain.reshape(-1)
-        chosen: Any = np.flatnonzero(flat > least) if xp is np else xp.nonzero(flat > least)[:, 0]
-        scores = flat[chosen]
-        if len(chosen) > most:
-            top = np.argpartition(-scores, most)[:most] if xp is np else xp.topk(scores, most).indices
-            chosen, scores = chosen[top], scores[top]
-        if xp is not np:
-            chosen, scores = chosen.cpu().numpy(), scores.cpu().numpy()
-        width = b.stop - b.start
-        left, right = a.start + chosen // width, b.start + chosen % width
-        if a == b:
-            once = left <= right
-            left, right, scores = left[once], right[once], scores[once]
-        if level in self.found:
-            old = self.found[level]
-            left, right, scores = (np.concatenate(p) for p in zip(old, (left, right, scores), strict=True))
-        order = np.lexsort((right, left, -scores))[: self.keep]
-        self.found[level] = left[order], right[order], scores[order]
-        if len(order) == self.keep:
-            self.least[level] = float(scores[order[-1]])
-
-
-def _join(best: list[_Best], keep: int) -> Pairs:
-    """The best of all tasks, complexity by complexity."""
-    levels = sorted({level for one in best for level in one.found})
-    parts = []
-    for level in levels:
-        left, right, scores = (
-            np.concatenate(p) for p in zip(*(one.found[level] for one in best if level in one.found), strict=True)
-        )
-        order = np.lexsort((right, left, -scores))[:keep]
-        parts.append((left[order], right[order], scores[order]))
-    if not parts:
-        none = np.zeros(0, dtype=np.int64)
-        return Pairs(none, none, np.zeros(0))
-    left, right, scores = (np.concatenate(p) for p in zip(*parts, strict=True))
-    return Pairs(left, right, scores.astype(np.float64))
 
 
 def _slices(complexity: Numbers, block: int) -> Iterator[slice]:
@@ -361,12 +211,11 @@ def _slices(complexity: Numbers, block: int) -> Iterator[slice]:
 
 
 _Blocks = list[tuple[slice, slice]]
-_Levels = dict[tuple[int, int], list[tuple[int, slice, slice]]]
 
 
-def _products(ready: _Prepared, blocks: _Blocks, complexity: Numbers, keep: int, xp: Any) -> list[_Best]:
-    best = [_Best(keep) for _ in ready.targets]
-    levels = _levels(blocks, complexity)
+def _products(ready: _Prepared, blocks: _Blocks, complexity: Numbers, keep: int, xp: Any) -> list[Best]:
+    best = [Best(keep) for _ in ready.targets]
+    levels = levels_of(blocks, complexity)
     room = _Room(blocks, 5, ready.nodes, xp)
     last, rows = None, []
     with np.errstate(all="ignore"):
@@ -374,7 +223,7 @@ def _products(ready: _Prepared, blocks: _Blocks, complexity: Numbers, keep: int,
             if a != last:
                 nodes, last = ready.nodes[a], a
                 rows = [
-                    (nodes * r, [nodes * q for q in given]) for r, given in zip(ready.targets, ready.given, strict=True)
+                    (nodes * r, [nodes * q for q in fixed]) for r, fixed in zip(ready.targets, ready.fixed, strict=True)
                 ]
             spread, least, rest, gain, work = room.of(a, b)
             right = ready.nodes[b].T
@@ -384,14 +233,14 @@ def _products(ready: _Prepared, blocks: _Blocks, complexity: Numbers, keep: int,
             xp.multiply(work, work, out=work)
             xp.subtract(spread, work, out=spread)
             xp.maximum(spread, least, out=spread)
-            for k, (target, given) in enumerate(rows):
+            for k, (target, fixed) in enumerate(rows):
                 below = spread
-                for q in given:
+                for q in fixed:
                     xp.matmul(q, right, out=work)
                     xp.multiply(work, work, out=work)
                     xp.subtract(below, work, out=rest)
                     below = rest
-                if given:
+                if fixed:
                     xp.maximum(rest, least, out=rest)
                 xp.matmul(target, right, out=gain)
                 xp.multiply(gain, gain, out=gain)
@@ -402,12 +251,12 @@ def _products(ready: _Prepared, blocks: _Blocks, complexity: Numbers, keep: int,
     return best
 
 
-def _sums(ready: _Prepared, blocks: _Blocks, complexity: Numbers, keep: int, xp: Any) -> list[_Best]:
-    best = [_Best(keep) for _ in ready.targets]
-    levels = _levels(blocks, complexity)
+def _sums(ready: _Prepared, blocks: _Blocks, complexity: Numbers, keep: int, xp: Any) -> list[Best]:
+    best = [Best(keep) for _ in ready.targets]
+    levels = levels_of(blocks, complexity)
     room = _Room(blocks, 4, ready.nodes, xp)
     along = [ready.nodes @ r for r in ready.targets]
-    parts = [[ready.nodes @ q for q in given] for given in ready.given]
+    parts = [[ready.nodes @ q for q in fixed] for fixed in ready.fixed]
     left_over: list[Any] = [xp.clip(1 - sum(p * p for p in ps), CANCELLED, 1.0) if ps else None for ps in parts]
     with np.errstate(all="ignore"):
         for a, b in blocks:
@@ -436,25 +285,6 @@ def _sums(ready: _Prepared, blocks: _Blocks, complexity: Numbers, keep: int, xp:
                     xp.add(work, ready.explained[k], out=work)
                 best[k].offer(work, levels, a, b, xp)
     return best
-
-
-def _levels(blocks: _Blocks, complexity: Numbers) -> _Levels:
-    """For each block (by where it starts) its parts of one complexity; below the diagonal there are none."""
-    return {
-        (a.start, b.start): [
-            (int(complexity[one.start] + complexity[two.start]), one, two)
-            for one in _runs(complexity, a)
-            for two in _runs(complexity, b)
-            if one.start <= two.start
-        ]
-        for a, b in blocks
-    }
-
-
-def _runs(complexity: Numbers, part: slice) -> list[slice]:
-    """Where the complexity is one and the same."""
-    edges = [0, *(np.flatnonzero(np.diff(complexity[part])) + 1).tolist(), part.stop - part.start]
-    return [slice(part.start + low, part.start + high) for low, high in itertools.pairwise(edges)]
 
 
 class _Room:

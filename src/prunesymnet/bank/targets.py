@@ -1,18 +1,18 @@
 """Back to front with the target: what must stand inside an operator for the formula to give y.
 
-The paper prunes from the output to the inputs. Here the output's operator is taken off the target instead: if y is
+The paper prunes from the output to the inputs. Here the output's operator is undone on the target instead: if y is
 `exp(g)/f` with f from the bank, then g is `log(y*f)`, and that is a target like any other, one level down.
 
->>> from prunesymnet.operators import PAPER
+>>> from prunesymnet.operators import PAPER, select_operators
 >>> y = np.array([2.0, 4.0, 8.0])
->>> frames = unwrap(y, [], PAPER)
->>> [frame.text for frame in frames]
+>>> targets = unwrap(Target.of(y), [], select_operators(PAPER))
+>>> [target.text for target in targets]
 ['g', '1/g', 'sqrt(g)', 'exp(g)', 'log(g)', 'g**2']
->>> frames[3].target.round(3), frames[3].back(np.log(y)).round(3)
+>>> targets[3].values.round(3), targets[3].back(np.log(y)).round(3)
 (array([0.693, 1.386, 2.079]), array([2., 4., 8.]))
 
-A `Frame` is the target and the steps of the way back. A row counts by what an error there does to y, (dy/dg)^2, and
-rows on which g is not finite (y underflows, a pole) count nothing, for this frame only.
+A `Target` has its values and the steps of the way back to y. A row counts by what an error there does to y, (dy/dg)^2,
+and rows on which g is not finite (y underflows, a pole) count nothing, for this target only.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,19 +22,23 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from prunesymnet.bank.bank import Term
 from prunesymnet.expression import Constant, Expression, Variable, apply, to_text
 from prunesymnet.operators import Operator, select_operators
 
 Array = NDArray[np.float64]
 
-MOST_LEFT_OUT = 0.2  # of the rows: a target that says nothing about more is none
-ENOUGH = 0.4  # of the rows must count, as if all that count did so alike
+MOST_LEFT_OUT = 0.2  # of the rows: a target that says nothing about more of them is none
+ENOUGH = 0.4  # of the rows must count, as if all that count did so alike: a handful of rows is fitted by anything
+FLATTEST = 0.05  # power of the weights: below it all rows count alike anyway
+UNDONE = 1e-6  # relative: an operator is undone where it gives the value back to so many digits
+LINE = 1e-9  # how straight two numbers of digits less than those of floats are
 HOLE = Variable("g")
 INVERSE, ROOT = select_operators(["inv"])["inv"], select_operators(["sqrt"])["sqrt"]
 
 
 class Step(Protocol):
-    """One operator that is taken off: a target t becomes g, where t = up(g)."""
+    """One operator that is undone: a target t becomes g, where t = up(g)."""
 
     def down(self, target: Array) -> Array:
         """g from t; not a number where there is none."""
@@ -53,37 +57,39 @@ class Step(Protocol):
 class Factor:
     """t = g*f (`divides`: the target is divided by f), or t = g/f."""
 
-    values: Array
-    expression: Expression
-    divides: bool
+    term: Term
+    divides: bool = True
 
     def down(self, target: Array) -> Array:
-        return target / self.values if self.divides else target * self.values
+        return target / self.term.values if self.divides else target * self.term.values
 
     def up(self, inside: Array) -> Array:
-        return inside * self.values if self.divides else inside / self.values
+        return inside * self.term.values if self.divides else inside / self.term.values
 
     def slope(self, inside: Array) -> Array:
-        return np.broadcast_to(self.values if self.divides else 1 / self.values, inside.shape)
+        return np.broadcast_to(self.term.values if self.divides else 1 / self.term.values, inside.shape)
 
     def wrap(self, inside: Expression) -> Expression:
-        return inside * self.expression if self.divides else inside / self.expression
+        return inside * self.term.expression if self.divides else inside / self.term.expression
 
 
 @dataclass(frozen=True, slots=True)
-class Outer:
+class Function:
     """t = u(g), or -u(g)."""
 
     operator: Operator
     sign: int = 1
 
     def down(self, target: Array) -> Array:
-        inverse = self.operator.inverses[0]
-        assert inverse is not None  # noqa: S101 - `outers` gives only those that have one
-        inside = np.asarray(inverse(self.sign * target))
+        inside = np.asarray(self.inverse(self.sign * target))
         # Only where the operator gives the value back is it undone: arcsin and a root know one branch.
         off = np.abs(self.up(inside) - target)
-        return np.where(off <= 1e-6 * np.abs(target) + 1e-300, inside, np.nan)
+        return np.where(off <= UNDONE * np.abs(target) + 1e-300, inside, np.nan)
+
+    def inverse(self, values: Array) -> Array:
+        inverse = self.operator.inverses[0]
+        assert inverse is not None  # noqa: S101 - `invertible` gives only those that have one
+        return np.asarray(inverse(values))
 
     def up(self, inside: Array) -> Array:
         return np.asarray(self.sign * self.operator.numpy(inside))
@@ -95,6 +101,18 @@ class Outer:
     def wrap(self, inside: Expression) -> Expression:
         inside = 1 / inside if self.operator == INVERSE else apply(self.operator, inside)
         return -inside if self.sign < 0 else inside
+
+    def takes_up_a_factor(self) -> bool:
+        """Whether c*u(g) is u(a + b*g) for some a and b, as for exp, roots and powers: if not, as for sin, a factor
+        before it would have to be known to be undone."""
+        values = np.array([0.2, 0.4, 0.5, 0.7, 0.9])
+        with np.errstate(all="ignore"):
+            one, half = self.inverse(values), self.inverse(values / 2)
+        if not (np.isfinite(one).all() and np.isfinite(half).all()):
+            return False
+        line = np.array([np.ones_like(one), one]).T
+        rest = half - line @ np.linalg.lstsq(line, half, rcond=None)[0]
+        return bool(np.abs(rest).max() < LINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,26 +135,40 @@ class Offset:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """A target, the weights by which an error of it counts as the error of y that it makes (0 on rows where it is not
-    finite), and the steps by which it was reached from y."""
+class Target:
+    """Values to be explained, the weights by which an error of them counts as the error of y that it makes (0 on rows
+    where they are not finite), and the steps by which they were reached from y."""
 
-    target: Array
+    values: Array
     weights: Array
     steps: tuple[Step, ...] = ()
 
-    def take_off(self, *steps: Step) -> "Frame | None":
-        """The frame one or more steps further down; None where too few rows have a target, or it does not vary."""
-        target, slope = self.target, np.ones_like(self.target)
+    @classmethod
+    def of(cls, y: Array, weights: Array | None = None) -> "Target":
+        """y itself."""
+        weights = np.ones(len(y)) if weights is None else weights
+        return cls(y, weights / weights.sum())
+
+    def undo(self, *steps: Step) -> "Target | None":
+        """The target one or more steps further down; None where too few rows have one, or it does not vary."""
+        values, slope = self.values, np.ones_like(self.values)
         with np.errstate(all="ignore"):
             for step in steps:
-                target = step.down(target)
-                slope = slope * step.slope(target)
+                values = step.down(values)
+                slope = slope * step.slope(values)
             weights = self.weights * slope * slope
-        rows = np.isfinite(target) & np.isfinite(weights) & (self.weights > 0)
-        if rows.sum() < (1 - MOST_LEFT_OUT) * len(rows) or not np.ptp(target[rows]) > 0 or not weights[rows].max() > 0:
+        rows = np.isfinite(values) & np.isfinite(weights) & (self.weights > 0)
+        if rows.sum() < (1 - MOST_LEFT_OUT) * len(rows) or not np.ptp(values[rows]) > 0 or not weights[rows].max() > 0:
             return None
-        return Frame(np.where(rows, target, 0.0), tempered(np.where(rows, weights, 0.0)), self.steps + steps)
+        return Target(np.where(rows, values, 0.0), even_out(np.where(rows, weights, 0.0)), self.steps + steps)
+
+    def undo_function(self, operator: Operator, *before: Step) -> "Target | None":
+        """The target inside an operator, for the sign that it has on the rows; other steps may come before."""
+        for sign in (1, -1):
+            inside = self.undo(*before, Function(operator, sign))
+            if inside is not None:
+                return inside
+        return None
 
     def wrap(self, inside: Expression) -> Expression:
         """The formula of y from that of the target."""
@@ -145,7 +177,7 @@ class Frame:
         return inside
 
     def back(self, inside: Array) -> Array:
-        """The values of y from those of the target, [..., points]."""
+        """The values of y from those of the target, [..., rows]."""
         with np.errstate(all="ignore"):
             for step in reversed(self.steps):
                 inside = step.up(inside)
@@ -160,44 +192,22 @@ class Frame:
         return self.wrap(HOLE).complexity - 1
 
 
-def plain(y: Array, weights: Array | None = None) -> Frame:
-    """y itself."""
-    weights = np.ones(len(y)) if weights is None else weights
-    return Frame(y, weights / weights.sum())
-
-
-def unwrap(
-    y: Array, factors: Iterable[Factor], operators: Iterable[str | Operator], weights: Array | None = None
-) -> list[Frame]:
-    """The targets that y can be unwrapped to: by each operator's inverse, after each factor; y itself first. `weights`
-    are those of the rows for errors of y."""
-    return further(plain(y, weights), factors, operators)
-
-
-def further(start: Frame, factors: Iterable[Factor], operators: Iterable[str | Operator]) -> list[Frame]:
-    """The frames one factor and one operator down from a frame, and the frame itself first."""
-    table = outers(select_operators(operators))
-    frames = [start, *(frame for operator in table if (frame := undone(start, operator)) is not None)]
-    inner = [operator for operator in table if _takes_up_a_factor(operator)]
+def unwrap(start: Target, factors: Iterable[Factor], table: Mapping[str, Operator]) -> list[Target]:
+    """The targets one operator down from a target, one factor down, and one factor and one operator; the target itself
+    first."""
+    functions = invertible(table)
+    found = [start, *(target for row in functions if (target := start.undo_function(row)) is not None)]
+    inner = [row for row in functions if Function(row).takes_up_a_factor()]
     for factor in factors:
-        divided = start.take_off(factor)
+        divided = start.undo(factor)
         if divided is not None:
-            frames.append(divided)
-            frames += [frame for operator in inner if (frame := undone(start, operator, factor)) is not None]
-    return frames
+            found.append(divided)
+            found += [target for row in inner if (target := start.undo_function(row, factor)) is not None]
+    return found
 
 
-def undone(frame: Frame, operator: Operator, *before: Step) -> Frame | None:
-    """The frame without an operator, for the sign that it has on the rows; other steps may come before."""
-    for sign in (1, -1):
-        further = frame.take_off(*before, Outer(operator, sign))
-        if further is not None:
-            return further
-    return None
-
-
-def outers(table: Mapping[str, Operator]) -> list[Operator]:
-    """The operators of one operand that can be taken off: those asked for, 1/g where there is a quotient, and the root
+def invertible(table: Mapping[str, Operator]) -> list[Operator]:
+    """The operators of one operand that can be undone: those asked for, 1/g where there is a quotient, and the root
     where there is a square."""
     found: dict[str, Operator] = {}
     if "/" in table:
@@ -210,28 +220,13 @@ def outers(table: Mapping[str, Operator]) -> list[Operator]:
     return list(found.values())
 
 
-def _takes_up_a_factor(outer: Operator) -> bool:
-    """Whether c*u(g) is u(a + b*g) for some a and b, as for exp, roots and powers: if not, as for sin, a factor
-    before it would have to be known to be undone."""
-    inverse = outer.inverses[0]
-    assert inverse is not None  # noqa: S101 - `outers` gives only those that have one
-    values = np.array([0.2, 0.4, 0.5, 0.7, 0.9])
-    with np.errstate(all="ignore"):
-        one, half = np.asarray(inverse(values)), np.asarray(inverse(values / 2))
-    if not (np.isfinite(one).all() and np.isfinite(half).all()):
-        return False
-    line = np.array([np.ones_like(one), one]).T
-    rest = half - line @ np.linalg.lstsq(line, half, rcond=None)[0]
-    return bool(np.abs(rest).max() < 1e-9)
-
-
-def tempered(weights: Array) -> Array:
-    """Weights of sum 1, evened out until enough rows count: a handful of rows is fitted by anything."""
+def even_out(weights: Array) -> Array:
+    """Weights of sum 1, evened out until enough rows count."""
     rows = weights > 0
     power = 1.0
     while True:
         even: Array = np.where(rows, weights / weights.max(), 0.0) ** power * rows
         even = even / even.sum()
-        if 1 / (even @ even) >= ENOUGH * rows.sum() or power < 0.05:
+        if 1 / (even @ even) >= ENOUGH * rows.sum() or power < FLATTEST:
             return even
         power /= 2

@@ -13,12 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from prunesymnet.expression import Constant, Expression, apply, canonical, fold
-from prunesymnet.operators import Operator
-from prunesymnet.operators.table import CALL
-
-BITS_PER_UNIT = 3.0  # of complexity: one of eight symbols, about as many as a formula is written with
-SURPRISE = 6.0  # bits for an irrational constant: of the numbers of a formula, few are made with pi, roots or e
+from prunesymnet.coefficients.description import formula_bits
+from prunesymnet.expression import Constant, Expression, apply, canonical
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +47,7 @@ def closed_forms(value: float, tolerance: float, *, largest: int = 100) -> list[
     found = set(_search(abs(value), tolerance, largest))
     if value < 0:
         found = {canonical(-form) for form in found}
-    return sorted(found, key=lambda form: (bits(form), str(form)))
+    return sorted(found, key=lambda form: (formula_bits(form), str(form)))
 
 
 def _search(size: float, tolerance: float, largest: int) -> Iterator[Expression]:
@@ -85,19 +81,3 @@ def simplest_fraction(low: float, high: float) -> Fraction:
         floor = whole - 1
         terms.append(floor)
         bottom, top = 1 / (top - floor), 1 / (bottom - floor)
-
-
-def bits(expression: Expression) -> float:
-    """What it takes to write a formula down, its free constants aside: 3 bits per unit of complexity, for a
-    whole number k log2(1 + |k|), and 6 for pi and for a function of a number."""
-
-    def leaf(node: Expression) -> tuple[float, bool]:
-        exact = isinstance(node, Constant) and not node.is_free
-        return (math.log2(1 + abs(node.value)) if exact else 0.0), exact  # type: ignore[attr-defined]
-
-    def combine(operator: Operator, parts: tuple[tuple[float, bool], ...]) -> tuple[float, bool]:
-        exact = all(part[1] for part in parts)
-        surprising = exact and operator.precedence == CALL
-        return sum(part[0] for part in parts) + (SURPRISE if surprising else 0.0), exact
-
-    return BITS_PER_UNIT * expression.complexity + fold(expression, leaf, combine)[0]

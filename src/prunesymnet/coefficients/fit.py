@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from prunesymnet.coefficients.least_squares import FitStatus, Solution, levenberg_marquardt
 from prunesymnet.data import Dataset
-from prunesymnet.expression import Expression, Program, compile_expression
+from prunesymnet.expression import Expression, Program, compile_expression, evaluate
 from prunesymnet.settings import check_number, check_whole
 
 Array = NDArray[np.float64]
@@ -97,19 +97,26 @@ def fit(
         if not math.isfinite(solution.cost):
             solution = Solution(program.constants, math.inf, FitStatus.NOT_FINITE, 0)
     total = len(y) if data.weights is None else float(data.weights.sum())
-    weights = np.ones(len(y)) if data.weights is None else data.weights
-    spread = float(weights @ (y - weights @ y / total) ** 2)
     form, named = _put_in(expression, program, solution.constants)
+    mse = solution.cost / total
     return Fit(
         expression=form.substitute(named) if named else form,
-        mse=solution.cost / total,
-        r2=1 - solution.cost / spread if spread > 0 else (1.0 if solution.cost == 0 else -math.inf),
+        mse=mse,
+        r2=data.r2(mse),
         status=solution.status,
         iterations=solution.iterations,
         seconds=time.perf_counter() - began,
         parameters=named,
         form=form if named else None,
     )
+
+
+def measure(expression: Expression, data: Dataset) -> Fit:
+    """A formula as it stands, with its error on the data."""
+    values, finite = evaluate(expression, data.columns)
+    mse = data.mse(values) if finite.all() else math.inf
+    status = FitStatus.CONVERGED if math.isfinite(mse) else FitStatus.NOT_FINITE
+    return Fit(expression, mse, data.r2(mse), status, 0, 0.0)
 
 
 def compile_fit(expression: Expression, data: Dataset, parameters: Collection[str] = ()) -> Program:

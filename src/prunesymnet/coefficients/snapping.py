@@ -23,7 +23,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.coefficients.closed_forms import bits, closed_forms
+from prunesymnet.coefficients.closed_forms import closed_forms
+from prunesymnet.coefficients.description import described, formula_bits
 from prunesymnet.coefficients.fit import Fit, FitSettings, fit
 from prunesymnet.coefficients.uncertainty import covariance
 from prunesymnet.data import Dataset
@@ -32,8 +33,9 @@ from prunesymnet.expression.tree import is_free, transform
 from prunesymnet.settings import check_number, check_whole
 
 Array = NDArray[np.float64]
-EPSILON = float(np.finfo(np.float64).eps)
-INVISIBLE = 1e-9
+INVISIBLE = (
+    1e-9  # of the target's size: rounding errors grow on the way (1 - cos(x) near 0), so the tenth digit is none
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,55 +87,9 @@ class _State:
 
     @classmethod
     def of(cls, result: Fit, data: Dataset, noise: float) -> "_State":
-        expression = result.expression
-        noise = max(rounding_level(expression, data), noise * math.sqrt(_mean(data.y**2, data)))
-        errors = np.sqrt(np.diagonal(covariance(expression, data, least_rms=noise)))
-        precision = _precision(result, data, noise)
-        return cls(result, errors, noise, description_length(result, precision, noise, data.rows))
-
-
-def rounding_level(expression: Expression, data: Dataset) -> float:
-    """The root mean square that rounding errors alone may leave: of the target and of each term."""
-    _, jacobian = compile_expression(expression).values_and_jacobian(data.columns)
-    constants = np.array(expression.constants)
-    terms = np.where(np.isfinite(jacobian), jacobian, 0.0) * constants[:, None]
-    largest = max(_mean(data.y**2, data), *(_mean(term**2, data) for term in terms), 0.0)
-    return 16 * EPSILON * math.sqrt(largest)
-
-
-def _precision(result: Fit, data: Dataset, noise: float) -> Array:
-    """To what precision each constant must be written down when those before it are known: constants that make up for
-    one another (a large error each, alone) do not come for free together."""
-    _, jacobian = compile_expression(result.expression).values_and_jacobian(data.columns)
-    if not len(jacobian):
-        return np.zeros(0)
-    root = 1.0 if data.weights is None else np.sqrt(data.weights / data.weights.mean())
-    columns = np.where(np.isfinite(jacobian), jacobian, 0.0) * root
-    sizes = np.abs(np.diagonal(np.linalg.qr(columns.T, mode="r")))
-    sizes = np.concatenate([sizes, np.zeros(len(columns) - len(sizes))])  # more constants than rows
-    with np.errstate(divide="ignore"):
-        precision: Array = math.sqrt(max(result.mse, noise**2)) / sizes
-    return precision
-
-
-def _mean(values: Array, data: Dataset) -> float:
-    return float(np.average(values, weights=data.weights))
-
-
-def description_length(result: Fit, errors: Array, noise: float, rows: int) -> float:
-    """Bits for the formula, for its free constants to the precision that the data give them, and for the
-    residuals (up to a constant that all formulas share)."""
-    constants = np.abs(np.array(result.expression.constants))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        precise = np.log2(1 + constants / errors)
-    free = float(np.clip(np.nan_to_num(precise, nan=0.0), 0.0, 52.0).sum()) + len(constants)
-    residuals = 0.5 * rows * math.log2(max(result.mse, noise**2, 1e-300))
-    return bits(result.expression) + free + residuals
-
-
-def describe(result: Fit, data: Dataset, *, noise: float = 0.0) -> float:
-    """The description length of a fit, in bits; infinite where the formula is not finite on the data."""
-    return _State.of(result, data, noise).length if math.isfinite(result.mse) else math.inf
+        length, least = described(result, data, noise)
+        errors = np.sqrt(np.diagonal(covariance(result.expression, data, least_rms=least)))
+        return cls(result, errors, least, length)
 
 
 _Choices = list[tuple[int, float, Expression]]  # (constant, distance, what to put in its place)
@@ -186,9 +142,8 @@ class _Rounding:
         fixed = len(self.base.errors) - len(after.errors)
         freedom = max(self.data.rows - len(self.base.errors), 1)
         growth = 1 + self.settings.tolerance**2 * max(fixed, 1) / freedom
-        # Rounding errors may grow on the way (1 - cos(x) near 0): an error in the tenth digit is none.
-        tenth = INVISIBLE * math.sqrt(_mean(self.data.y**2, self.data))
-        allowed = max(self.base.fit.mse * growth, max(4 * after.noise, 4 * self.base.noise, tenth) ** 2)
+        invisible = INVISIBLE * math.sqrt(self.data.mean(self.data.y**2))
+        allowed = max(self.base.fit.mse * growth, max(4 * after.noise, 4 * self.base.noise, invisible) ** 2)
         return after if after.fit.mse <= allowed and after.length < state.length else None
 
     def shorten(self, state: _State) -> _State:
@@ -199,12 +154,9 @@ class _Rounding:
         values = state.fit.expression.constants
         for digits in range(2, 15):
             short = state.fit.expression.with_constants([float(f"{v:.{digits}g}") for v in values])
-            residual = self.data.y - compile_expression(short).values(self.data.columns)
-            mse = _mean(residual**2, self.data)
+            mse = self.data.mse(compile_expression(short).values(self.data.columns))
             if mse <= exact:
-                spread = _mean((self.data.y - _mean(self.data.y, self.data)) ** 2, self.data)
-                r2 = 1 - mse / spread if spread > 0 else state.fit.r2
-                return replace(state, fit=replace(state.fit, expression=short, mse=mse, r2=r2))
+                return replace(state, fit=replace(state.fit, expression=short, mse=mse, r2=self.data.r2(mse)))
         return state
 
 
@@ -229,5 +181,5 @@ def _closed(state: _State, settings: SnapSettings) -> _Choices:
         reach = min(_reach(value, error, settings), 0.1 * abs(value))
         if value:
             forms = closed_forms(value, reach, largest=settings.largest)[:4]
-            choices.extend((i, bits(form), form) for form in forms)
+            choices.extend((i, formula_bits(form), form) for form in forms)
     return sorted(choices, key=lambda choice: choice[1])

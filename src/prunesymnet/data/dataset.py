@@ -64,8 +64,25 @@ class Dataset:
     @property
     def variation(self) -> float:
         """The variance of the target, each row by its weight."""
-        mean = np.average(self.y, weights=self.weights)
-        return float(np.average((self.y - mean) ** 2, weights=self.weights))
+        return self.mean((self.y - self.mean(self.y)) ** 2)
+
+    def mean(self, values: Floats) -> float:
+        """The mean of one value per row, each row by its weight."""
+        return float(np.average(values, weights=self.weights))
+
+    def mse(self, values: Floats) -> float:
+        """The mean squared error of some values of the target; infinite where one is not finite."""
+        with np.errstate(all="ignore"):
+            error = self.mean((self.y - values) ** 2)
+        return error if np.isfinite(error) else float("inf")
+
+    def r2(self, mse: float) -> float:
+        """The share of the target's variation that a mean squared error leaves explained; where the target does not
+        vary, 1 without an error and -inf with one."""
+        variation = self.variation
+        if variation > 0:
+            return 1 - mse / variation
+        return 1.0 if mse == 0 else float("-inf")
 
     @property
     def measurements(self) -> int:

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.coefficients import Estimate, Fit, covariance
-from prunesymnet.coefficients.snapping import describe
+from prunesymnet.coefficients.description import description_length
 from prunesymnet.coefficients.uncertainty import estimates, students_t
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Constant, Expression, Program, apply, compile_expression, fold, to_text
@@ -79,7 +79,7 @@ class Equation:
             loss=found.mse,
             r2=found.r2,
             heldout_r2=heldout_r2,
-            description_length=describe(found, data) if length is None else length,
+            description_length=description_length(found, data) if length is None else length,
             rows=rows,
             variance=found.mse * rows / freedom if freedom > 0 else math.inf,
             covariance=spread,

@@ -177,7 +177,8 @@ def save_pictures(result: SearchResult, folder: str | Path) -> Pictures:
     operand (the linear model, or a sum of all large edges) has no subnetwork: the two pictures of it are left out."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    choice, weights = result.candidate.choice, result.candidate.weights
+    pruned = result.candidate.pruned
+    choice, weights = (None, None) if pruned is None else (pruned.choice, pruned.weights)
     figures = {"network.png": draw_network(result.network), "loss.png": draw_loss(result)}
     if choice is not None and weights is not None:
         figures["subnetwork.png"] = draw_subnetwork(result.network, weights, choice, fitted=result.best.expression)

@@ -30,8 +30,7 @@ from prunesymnet.operators import Operator
 from prunesymnet.runs import records
 from prunesymnet.runs.files import line, read_json, seal, unseal, write_whole
 from prunesymnet.runs.model import Model, load_model
-from prunesymnet.search import SearchSettings, Start, Update
-from prunesymnet.search.judge import as_it_stands
+from prunesymnet.search import SearchSettings, Start, Update, front_of
 from prunesymnet.version import __version__
 
 KIND = "prunesymnet run"
@@ -57,7 +56,7 @@ class Run:
         if self.model is not None and self.ended:
             return self.model
         pairs = zip(self.tables, self.starts, strict=True)
-        fronts = [as_it_stands(table, start.formulas, self.settings) for table, start in pairs]
+        fronts = [front_of(table, start.formulas, self.settings) for table, start in pairs]
         status = "the run was ended from outside"
         fronts = [dataclasses.replace(one, status=status) for one in fronts]
         return Model(tuple(fronts), self.tables[0].names, self.columns, self.settings)
@@ -114,7 +113,7 @@ class RunFolder:
             "stage": update.stage,
             "fits": update.fits,
             "scored": update.scored,
-            "rounds": update.rounds,
+            "levels": update.levels,
             "epoch": update.epoch,
             "heldout_mse": best.heldout_mse,
             "best": to_text(best.fit.expression),
@@ -171,7 +170,7 @@ def read_run(
     starts = _starts(path / "progress.jsonl", names, len(targets), operators)
     if model is not None:
         starts = tuple(
-            Start((*(equation.expression for equation in found), *start.formulas), start.rounds, start.again)
+            Start((*(equation.expression for equation in found), *start.formulas), start.levels, start.again)
             for found, start in zip(model.fronts, starts, strict=True)
         )
     return Run(path, tables, columns, settings, starts, model, _ended(path / "progress.jsonl"))
@@ -201,7 +200,7 @@ def _tables(
 def _starts(file: Path, names: tuple[str, ...], outputs: int, operators: Sequence[Operator]) -> tuple[Start, ...]:
     """How far each target has come, by the lines that were written. The last one may be cut off."""
     formulas: list[tuple[Expression, ...]] = [()] * outputs
-    rounds, again = [0] * outputs, 0
+    levels, again = [0] * outputs, 0
     lines = file.read_bytes().split(b"\n") if file.exists() else []
     for i, content in enumerate(lines[:-1]):  # what follows the last line break was not written to its end
         where = f"{file}, line {i + 1}"
@@ -217,9 +216,9 @@ def _starts(file: Path, names: tuple[str, ...], outputs: int, operators: Sequenc
         if not isinstance(output, int) or not 0 <= output < outputs:
             continue
         try:
-            rounds[output] = max(rounds[output], records.whole(record.get("rounds", 0), "rounds"))
+            levels[output] = max(levels[output], records.whole(record.get("levels", 0), "levels"))
             if isinstance(record.get("front"), list):
                 formulas[output] = tuple(records.to_formula(str(t), names, operators) for t in record["front"])
         except FileFormatError as problem:
             raise FileFormatError(f"{where}: {problem}") from None
-    return tuple(Start(formulas[k], rounds[k], again) for k in range(outputs))
+    return tuple(Start(formulas[k], levels[k], again) for k in range(outputs))

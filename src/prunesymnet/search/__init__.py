@@ -1,23 +1,27 @@
 """The search: one loop that composes what there is."""
 
+from prunesymnet.search.archive import Candidate, Pruned
 from prunesymnet.search.constraints import Constraints
-from prunesymnet.search.forms import freed, linear, reductions, without_needless_abs
-from prunesymnet.search.judge import Candidate
-from prunesymnet.search.loop import SearchResult, Start, Update, search
-from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
+from prunesymnet.search.finish import front_of
+from prunesymnet.search.linear_model import linear
+from prunesymnet.search.loop import search
+from prunesymnet.search.result import SearchResult, Start, Update
+from prunesymnet.search.settings import PRESETS, ExhaustiveSettings, SearchSettings, SearchStatus
+from prunesymnet.search.stages import STAGES
 
 __all__ = [
     "PRESETS",
+    "STAGES",
     "Candidate",
     "Constraints",
+    "ExhaustiveSettings",
+    "Pruned",
     "SearchResult",
     "SearchSettings",
     "SearchStatus",
     "Start",
     "Update",
-    "freed",
+    "front_of",
     "linear",
-    "reductions",
     "search",
-    "without_needless_abs",
 ]

@@ -141,6 +141,20 @@ class Vocabulary:
         return bool({"square", "cube", "pow"} & self.known) and (exponent > 0 or "/" in self.known)
 
 
+@dataclass(frozen=True)
+class Rules:
+    """All that a formula must keep: the constraints, the vocabulary, the largest complexity (None: any)."""
+
+    constraints: Constraints
+    vocabulary: Vocabulary
+    max_complexity: int | None
+
+    def allow(self, expression: Expression) -> bool:
+        if self.max_complexity is not None and expression.complexity > self.max_complexity:
+            return False
+        return self.vocabulary.has(expression) and self.constraints.violated_by(expression) is None
+
+
 _EXAMPLES = {
     "max_uses": "{'exp': 1}",
     "max_argument": "{'sin': 5}",

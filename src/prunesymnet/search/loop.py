@@ -1,4 +1,8 @@
-"""The whole loop: shortcuts, then growing banks, then trained networks, until nothing more can help.
+"""The search: propose, fit, record, stop.
+
+Stages propose formulas (`stages`), the fitter fits them and puts them into the archive (`fitting`, `archive`), until a
+formula is exact, what is left looks like noise, or a limit is reached (`stopping`); then the best are rounded, and one
+is chosen (`finish`).
 
 >>> from prunesymnet.data import make_dataset
 >>> import numpy as np
@@ -11,86 +15,38 @@ x**2/2 - x | found a formula that is exact on held-out rows
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from itertools import product
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from prunesymnet.bank.problem import Problem
+from prunesymnet.bank.query import Proposal, Scanner, in_parts
 from prunesymnet.coefficients import Fit
-from prunesymnet.coefficients.closed_forms import bits
 from prunesymnet.data import Dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
-from prunesymnet.expression import Expression
-from prunesymnet.network import Network
-from prunesymnet.network.training import LARGEST
 from prunesymnet.operators import select_operators
-from prunesymnet.search.judge import Candidate, Judge
-from prunesymnet.search.networks import Networks, learned_nodes
+from prunesymnet.search.archive import Archive, Candidate
+from prunesymnet.search.budget import Budget
+from prunesymnet.search.finish import Finish
+from prunesymnet.search.fitting import Fitter
+from prunesymnet.search.linear_model import simplest_forms
+from prunesymnet.search.result import SearchResult, Start, Update, Watcher
+from prunesymnet.search.rows import Rows
+from prunesymnet.search.screening import screen
 from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
-from prunesymnet.search.stages import Proposal, Rounds, Scene, blocks, promising
+from prunesymnet.search.stages import STAGES, Batch, Context, Stage, Training, When
+from prunesymnet.search.stages.networks import network_of
+from prunesymnet.search.stopping import LimitReached, Limits, Patience, looks_like_noise
+from prunesymnet.search.waiting import Waiting
 
-MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation: if no more can be hidden after a round, the search may end
-ROWS_TO_CHECK = 2000
-LEARN_BEFORE = 2  # the round before which networks are trained, so that their nodes join the bank
-AT_ONCE = 2  # proposals of a stage that are fitted before the next: of least error, and of shortest description
-SAYS_SOMETHING, NEARLY_RIGHT = 0.5, 0.02  # of the variation is left: such a formula's branches, its columns are used
-MOST_TO_GRAFT = 30  # complexity
-SHARE = 5  # of the fits that a round has: one part for each of these
-SIMPLE = 10  # complexity: an exact formula that is longer is given some more stages to find a shorter one
-MORE_STAGES = 6
-TO_FINISH = 0.05  # of the time limit: for the last fits and the rounding
+SCREENING = Stage("columns", When.START)  # what is found while columns are chosen
+FITS_AT_A_TIME = 16  # of those that waited, between two looks at whether to stop
+SCAN_MEMORY = 0.5  # of the memory that banks may have: for the copies of one that a scan needs
 # Seconds for rounding when the time is up, and when someone waits.
 PATIENCE = {SearchStatus.TIME_LIMIT: 1.0, SearchStatus.INTERRUPTED: 0.0}
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """Where a search is: told to the watcher after each stage, and at each pruning of a network."""
-
-    stage: str
-    seconds: float
-    fits: int
-    best: Candidate
-    epoch: int = 0
-    loss: float = float("nan")
-    front: tuple[Candidate, ...] = ()  # the candidates so far that no simpler one equals in error
-    rounds: int = 0  # that are complete
-    scored: int = 0  # formulas, with their best coefficients, most of them by the million
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """What a search found: the best formula, fitted and rounded on all rows, and the way there."""
-
-    best: Fit
-    status: SearchStatus
-    epochs: int
-    seconds: float
-    candidate: Candidate
-    network: Network
-    losses: tuple[float, ...]
-    prunings: tuple[int, ...]
-    improvements: tuple[tuple[int, str, float], ...]  # (epoch, formula, held-out mse)
-    front: Front
-    fits: int = 0
-    rounds: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """Where an earlier search of the same table, with the same settings, had come: the formulas of its front, how many
-    rounds of the bank it had completed, and the how-manieth search this is (networks are drawn anew in each)."""
-
-    formulas: tuple[Expression, ...] = ()
-    rounds: int = 0
-    again: int = 0
-
-
-Watcher = Callable[[Update], None]
-Stages = Iterator[tuple[str, list[Proposal]]]
 
 
 def search(
@@ -104,7 +60,7 @@ def search(
     """The best formula for the data; `settings` may be the name of a preset, `watch` is told how it goes, and `start`
     is where an earlier search had come. Time is what `clock` says it is, in seconds.
 
-    A time limit, Ctrl-C, and a watcher that raises StopIteration end the search with the best formula so far.
+    A limit, Ctrl-C, and a watcher that raises StopIteration end the search with the best formula so far.
     """
     if not isinstance(data, Dataset):
         raise TypeError(f"data must be a Dataset (see make_dataset and read_table), got {type(data).__name__}")
@@ -123,237 +79,181 @@ def search(
         return _Search(data, settings, watch, start or Start(), clock).run()
 
 
-def _error(proposal: Proposal) -> float:
-    return proposal.unexplained
-
-
-class _Limit(Exception):
-    """A limit was reached: of time, or of fits."""
-
-    def __init__(self, status: SearchStatus) -> None:
-        self.status = status
-
-
 class _Search:
+    """The state of a search: the archive, the proposals that wait, and how far it has come."""
+
     def __init__(
         self,
         data: Dataset,
         settings: SearchSettings,
         watch: Watcher | None,
         start: Start,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float],
     ) -> None:
-        self.clock, self.began = clock, clock()
-        self.deadline = self.began + (1 - TO_FINISH) * settings.time_limit
-        if start.again:
-            training = replace(settings.training, seed=settings.training.seed + start.again)
-            settings = replace(settings, training=training)
-        self.data, self.settings, self.watch, self.start = data, settings, watch, start
-        self.judge = Judge(data, settings)
-        self.networks = Networks(self.judge, settings)
-        self.rounds = start.rounds
-        self.bank_rounds: Rounds | None = None
-        self.grafted: set[tuple[int, Expression]] = set()  # in which round
-        self.reduced: set[frozenset[str]] = set()
-        self.epoch = 0
-        self.stages_since = 0  # a formula is exact
+        self.limits = Limits.start(settings.time_limit, settings.max_fits, clock)
+        seed = settings.training.seed + start.again
+        self.settings = settings = replace(settings, training=replace(settings.training, seed=seed))
+        self.network = network_of(data.names, settings)
+        self.rows, self.rules = Rows.of(data, settings), settings.rules()
+        self.archive = Archive(self.rows)
+        self.fitter = Fitter(self.rows, self.rules, self.archive, settings.fits_per_form)
+        self.finish = Finish(self.rows, self.rules, settings, tuple(filter(self.rules.allow, start.formulas)))
+        self.waiting, self.patience = Waiting(self.rows.train.rows), Patience()
+        self.watch, self.levels, self.scored = watch, start.levels, 0
+        self.training: Training | None = None
 
     def run(self) -> SearchResult:
-        judge = self.judge
+        status = self.until_it_ends()
+        best = self.best
         try:
-            judge.begin_with(self.start.formulas)
-            status = SearchStatus.EXACT if judge.exact() else self.stages()
-        except _Limit as limit:
-            status = limit.status
-        except KeyboardInterrupt:
-            status = SearchStatus.INTERRUPTED
-        except StopIteration:
-            status = SearchStatus.STOPPED
-        best = judge.best.fit
-        try:
-            if judge.exact() or self.settings.pruner != "exhaustive":
-                judge.best = judge.shrink(judge.best)
-            best, front = judge.verdict(patience=PATIENCE.get(status, math.inf))
+            if self.archive.exact or self.settings.pruner != "exhaustive":
+                self.archive.best = self.fitter.shrink(best)
+            found, front = self.finish.choose(self.archive, patience=PATIENCE.get(status, math.inf))
         except KeyboardInterrupt:  # even now, what has been found is returned
             status = SearchStatus.INTERRUPTED
-            if not judge.allowed(best.expression):
+            if not self.rules.allow(best.expression):
                 raise NothingFoundError("interrupted before a formula was found that is allowed") from None
-            front = Front((Equation.of(best, judge.train),), 0)
-        if judge.exact():
-            status = SearchStatus.EXACT
-        seconds = self.clock() - self.began
-        return SearchResult(
-            best=best,
-            status=status,
-            epochs=self.epoch,
-            seconds=seconds,
-            candidate=judge.best,
-            network=self.networks.network,
-            losses=tuple(self.networks.losses),
-            prunings=tuple(self.networks.prunings),
-            improvements=tuple(judge.improvements),
-            front=replace(front, status=status.value, seconds=seconds, fits=judge.fits),
-            fits=judge.fits,
-            rounds=self.rounds,
-        )
+            found, front = best.fit, Front((Equation.of(best.fit, self.rows.train),), 0)
+        return self.result(found, front, SearchStatus.EXACT if self.archive.exact else status)
+
+    def until_it_ends(self) -> SearchStatus:
+        """Run all stages; why they ended."""
+        try:
+            self.begin()
+            return SearchStatus.EXACT if self.archive.exact else self.stages()
+        except LimitReached as limit:
+            return limit.status
+        except KeyboardInterrupt:
+            return SearchStatus.INTERRUPTED
+        except StopIteration:
+            return SearchStatus.STOPPED
+
+    def begin(self) -> None:
+        """With the linear model, or the simplest that is allowed, and with the formulas of an earlier search."""
+        forms = simplest_forms(self.rows.every, self.settings.constraints.requires)
+        allowed = [form for form in forms if self.finish.may_be(form)]
+        self.archive.set_best(self.fitter.candidate((allowed or forms)[0], "linear"))
+        for expression in self.finish.first_formulas:
+            self.fitter.improve(self.fitter.candidate(expression, "start"))
 
     def stages(self) -> SearchStatus:
-        """What there is to try, the cheapest first; why it ended."""
+        context = self.context()
         if self.settings.pruner == "exhaustive":
-            ended = self.prune_exhaustively()
+            ended = self.search_banks(context)
             if ended is not None:
                 return ended
-            if not self.in_range_of_networks():
-                return SearchStatus.TOO_LARGE
-        for epoch in self.networks.run(self.settings.max_epochs, self.deadline):
-            self.epoch = epoch
-            if epoch % self.settings.prune_every == 0:
-                self.tell("networks")
-            self.check_time()
-        return SearchStatus.MAX_EPOCHS
-
-    def prune_exhaustively(self) -> SearchStatus | None:
-        """Shortcuts and rounds; why it ended, or None if more may help."""
-        settings = self.settings
-        exhaustive = replace(settings.exhaustive, workers=settings.workers or os.cpu_count() or 1)
-        scene = Scene.of(self.judge.train, settings.operators, exhaustive.rows, settings.seed)
-        self.bank_rounds = rounds = Rounds(scene, exhaustive, self.check_time)
-        if self.take(rounds.shortcuts(), rounds):
+        if self.take(context.run(When.END), context):
             return SearchStatus.EXACT
-        for number in range(min(self.start.rounds, exhaustive.rounds), exhaustive.rounds):
-            if number == LEARN_BEFORE and exhaustive.networks and self.in_range_of_networks():
-                nodes = learned_nodes(
-                    self.networks.network, scene.data, settings, restarts=8, epochs=200, check=self.check_time
-                )
-                rounds.learn(nodes)
-                self.tell("networks")
-            if self.take(rounds.round(number), rounds):
+        return SearchStatus.FINISHED if self.training is None else SearchStatus.MAX_EPOCHS
+
+    def search_banks(self, context: Context) -> SearchStatus | None:
+        """All stages with banks, level by level; why they ended, or None if more may help."""
+        exhaustive = self.settings.exhaustive
+        if len(context.problem.columns) > exhaustive.columns:
+            names, proposals = screen(context, exhaustive.columns)
+            context = replace(context, problem=context.problem.only(names))
+            if self.take([(SCREENING, Batch(proposals))], context):
                 return SearchStatus.EXACT
-            self.rounds = number + 1
-            if self.at_noise_floor(rounds, MAY_BE_MISSED[min(number, len(MAY_BE_MISSED) - 1)]):
+        if self.take(context.run(When.START), context, exhaustive.fits):
+            return SearchStatus.EXACT
+        for level in range(self.levels, exhaustive.levels):
+            here = context.at(level)
+            if self.take(here.run(When.LEVEL), here, exhaustive.fits):
+                return SearchStatus.EXACT
+            self.levels = level + 1
+            if not self.archive.exact and looks_like_noise(here, next(iter(self.finish.fitted(self.archive)), None)):
                 return SearchStatus.NOISE_FLOOR
-            if self.build_on(rounds, number):
+            if self.take(here.run(When.AFTER_LEVEL), here):
                 return SearchStatus.EXACT
-        return SearchStatus.EXACT if self.judge.exact() else None
+        return SearchStatus.EXACT if self.archive.exact else None
 
-    def build_on(self, rounds: Rounds, number: int) -> bool:
-        """Build on the formulas that are nearly right, as long as that makes them much better; whether one is exact."""
-        for stages in (self.grafts, self.fewer_columns):
-            while (before := self.unexplained()) < SAYS_SOMETHING:
-                self.check_time()
-                if self.take(stages(rounds, number), rounds, self.settings.exhaustive.fits // SHARE):
-                    return True
-                if not self.unexplained() < before / 2:
-                    break
-        return False
+    def context(self) -> Context:
+        """What the stages may know, at the first level."""
+        settings, exhaustive = self.settings, self.settings.exhaustive
+        workers = settings.workers or os.cpu_count() or 1
+        return Context(
+            problem=Problem.of(self.rows.train, settings.operators, exhaustive.rows, settings.seed),
+            budget=Budget.of(0),
+            scanner=Scanner(exhaustive.keep, workers, exhaustive.device, exhaustive.memory * SCAN_MEMORY),
+            archive=self.archive,
+            stages=tuple(stage for stage in STAGES if stage.name not in exhaustive.without),
+            settings=settings,
+            train=self.rows.train,
+            check=self.check,
+        )
 
-    def unexplained(self) -> float:
-        """What the best formula that may be built on leaves of the variation."""
-        errors = [self.judge.left(c) for c in self.judge.so_far() if c.fit.expression.complexity <= MOST_TO_GRAFT]
-        return min(errors, default=1.0)
-
-    def grafts(self, rounds: Rounds, number: int) -> Stages:
-        """Other branches for the formulas of the front."""
-        if self.settings.exhaustive.grafts:
-            found = [candidate.fit.expression for candidate in self.judge.so_far()]
-            fresh = [formula for formula in found if formula.complexity <= MOST_TO_GRAFT]
-            fresh = [formula for formula in fresh if (number, formula) not in self.grafted]
-            self.grafted.update((number, formula) for formula in fresh)
-            yield from rounds.grafts(fresh, number)
-
-    def fewer_columns(self, rounds: Rounds, number: int) -> Stages:
-        """The first round again with fewer columns, as the best formula has them that does and is nearly right."""
-        if self.settings.exhaustive.blocks:
-            near = [c for c in self.judge.by_length() if self.judge.left(c) < NEARLY_RIGHT]
-            for candidate, products in product(near, (True, False)):
-                parts = blocks(candidate.fit.expression, only_products=products)
-                made = frozenset(map(str, parts.values()))
-                if parts and made not in self.reduced:
-                    self.reduced.add(made)
-                    yield from rounds.reduced(parts)
-                    return
-
-    def in_range_of_networks(self) -> bool:
-        """Whether networks, which compute in single precision, can be trained on the table as it is."""
-        train = self.judge.train
-        return max(float(np.abs(train.X).max()), float(np.abs(train.y).max())) <= LARGEST
-
-    def at_noise_floor(self, rounds: Rounds, most: float) -> bool:
-        """Whether what the shortest description leaves looks like noise: nothing in the bank explains more of it than
-        chance would, and what could hide behind that chance is less than `most` of the variation."""
-        chosen = next(iter(self.judge.front()), None)
-        if chosen is None or self.judge.exact() or 1 - chosen.r2 > 0.5:
-            return False
-        scene = Scene.of(self.judge.train, self.settings.operators, ROWS_TO_CHECK, self.settings.seed)
-        names = set(rounds.scene.columns) | set(chosen.expression.variables)
-        scene = replace(scene, names=tuple(name for name in self.data.names if name in names))
-        hidden = Rounds(scene, rounds.settings).hidden(chosen.expression)
-        return hidden is not None and (1 - chosen.r2) * hidden < most
-
-    def take(self, stages: Stages, rounds: Rounds, fits: int = 0) -> bool:
-        """Fit what the stages propose, until one is exact: what seems exact as it stands at once, and the best of the
-        others; of the rest, which need their inner constants fitted, so many when all stages are through."""
-        later: list[Proposal] = []
-        for stage, proposals in stages:
-            rest = [proposal for proposal in proposals if not proposal.exact]
-            first = {id(p): p for by in (_error, self.length) for p in sorted(rest, key=by)[:AT_ONCE]}
-            self.try_all([*(p for p in proposals if p.exact), *first.values()], rounds)
-            later += [proposal for proposal in rest if id(proposal) not in first]
-            self.tell(stage)
-            self.check_time()
-            if self.done():
+    def take(self, batches: Iterable[tuple[Stage, Batch]], context: Context, then_fit: int = 0) -> bool:
+        """Fit what the stages propose: at once what seems exact as it stands and what looks best, and so many of the
+        rest when all are through. Whether an exact formula ends the search."""
+        for stage, batch in batches:
+            self.scored += batch.scored
+            self.training = batch.training or self.training
+            if batch.pruned:
+                for proposal, pruned in zip(batch.proposals, batch.pruned, strict=True):
+                    self.fitter.consider(proposal.expression, stage.name, pruned=pruned)
+            else:
+                self.fit(stage.name, self.waiting.add(stage.name, batch.proposals), context)
+            if self.is_over(stage.name) or (stage.when is When.END and self.archive.exact):
                 return True
-        later = promising(later, fits or self.settings.exhaustive.fits)
-        for start in range(0, len(later), 16):
-            self.try_all(later[start : start + 16], rounds)
-            self.tell("fits")
-            if self.done():
+            if batch.then_fit and self.fit_waiting(batch.then_fit, context):
+                return True
+        return self.fit_waiting(then_fit, context)
+
+    def fit_waiting(self, count: int, context: Context) -> bool:
+        for part in in_parts(self.waiting.take(count), FITS_AT_A_TIME):
+            for stage, proposal in part:
+                self.fit(stage, [proposal], context)
+            if self.is_over("fits"):
                 return True
         return False
 
-    def length(self, proposal: Proposal) -> float:
-        """About the bits that its description takes, so that on noisy data what is simple has its turn, too."""
-        return 0.5 * self.judge.train.rows * math.log2(proposal.unexplained + 1e-30) + bits(proposal.expression)
-
-    def done(self) -> bool:
-        """Whether there is an exact formula, and it is simple (a polynomial is), or has been there for some stages."""
-        if not self.judge.exact():
-            return False
-        self.stages_since += 1
-        best = self.judge.best
-        simple = best.fit.expression.complexity <= SIMPLE or best.stage == "polynomial"
-        return simple or self.stages_since > MORE_STAGES
-
-    def try_all(self, proposals: list[Proposal], rounds: Rounds) -> None:
+    def fit(self, stage: str, proposals: Iterable[Proposal], context: Context) -> None:
         for proposal in proposals:
-            first = None if proposal.rows is None else rounds.scene.data.take(proposal.rows)
-            self.judge.propose(proposal.expression, proposal.source, exact=proposal.exact, first=first)
-            self.check_time()
+            first = None if proposal.rows is None else context.problem.data.take(proposal.rows)
+            self.fitter.propose(proposal.expression, stage, exact=proposal.exact, first=first)
+            self.check()
 
-    def tell(self, stage: str) -> None:
-        if self.watch and self.judge.allowed(self.judge.best.fit.expression):
-            loss = self.networks.losses[-1] if self.networks.losses else float("nan")
-            seconds = self.clock() - self.began
-            front = tuple(self.judge.so_far())
+    def is_over(self, stage: str) -> bool:
+        """Tell the watcher, look at the limits, and say whether an exact formula ends the search."""
+        if self.watch and self.rules.allow(self.best.expression):
+            losses = self.training.losses if self.training else []
             self.watch(
                 Update(
-                    stage,
-                    seconds,
-                    self.judge.fits,
-                    self.judge.best,
-                    self.epoch,
-                    loss,
-                    front,
-                    self.rounds,
-                    self.scored(),
+                    stage=stage,
+                    seconds=self.limits.seconds,
+                    fits=self.archive.fits,
+                    best=self.best,
+                    epoch=len(losses),
+                    loss=losses[-1] if losses else math.nan,
+                    front=tuple(self.archive.front()),
+                    levels=self.levels,
+                    scored=self.scored + self.archive.fits,
                 )
             )
+        self.check()
+        return self.patience.is_over(self.archive)
 
-    def scored(self) -> int:
-        return self.judge.fits + (self.bank_rounds.scored if self.bank_rounds else 0)
+    def check(self) -> None:
+        self.limits.check(self.archive.fits)
 
-    def check_time(self) -> None:
-        if self.clock() > self.deadline:
-            raise _Limit(SearchStatus.TIME_LIMIT)
-        if self.settings.max_fits is not None and self.judge.fits >= self.settings.max_fits:
-            raise _Limit(SearchStatus.FIT_LIMIT)
+    @property
+    def best(self) -> Candidate:
+        assert self.archive.best is not None  # noqa: S101 - `begin` sets one before all else
+        return self.archive.best
+
+    def result(self, found: Fit, front: Front, status: SearchStatus) -> SearchResult:
+        training = self.training or Training(self.network)
+        return SearchResult(
+            best=found,
+            status=status,
+            epochs=len(training.losses),
+            seconds=self.limits.seconds,
+            candidate=self.best,
+            network=self.network,
+            losses=tuple(training.losses),
+            prunings=tuple(training.prunings),
+            improvements=tuple(self.archive.improvements),
+            front=replace(front, status=status.value, seconds=self.limits.seconds, fits=self.archive.fits),
+            fits=self.archive.fits,
+            levels=self.levels,
+        )

@@ -8,9 +8,8 @@ from typing import Any
 from prunesymnet.coefficients import SnapSettings
 from prunesymnet.network.pruning import PRUNERS, PruningSettings
 from prunesymnet.network.training import TrainingSettings
-from prunesymnet.operators import DEFAULT, PAPER, Operator
-from prunesymnet.search.constraints import Constraints
-from prunesymnet.search.stages import ExhaustiveSettings
+from prunesymnet.operators import DEFAULT, PAPER, Operator, select_operators
+from prunesymnet.search.constraints import Constraints, Rules, Vocabulary
 from prunesymnet.selection import CRITERIA
 from prunesymnet.settings import check_number, check_whole
 
@@ -19,13 +18,43 @@ class SearchStatus(enum.Enum):
     """How a search ended; the value is the message."""
 
     EXACT = "found a formula that is exact on held-out rows"
-    NOISE_FLOOR = "nothing that the bank holds says more about the rest than chance would"
+    NOISE_FLOOR = "what is left looks like noise"
     MAX_EPOCHS = "stopped at the limit of epochs"
-    TOO_LARGE = "the banks are searched, and the numbers are too large for networks: use another unit"
+    FINISHED = "all stages are through"
     TIME_LIMIT = "stopped at the time limit"
     FIT_LIMIT = "stopped at the limit of fits"
     INTERRUPTED = "interrupted"
     STOPPED = "stopped by a callback"
+
+
+@dataclass(frozen=True, slots=True)
+class ExhaustiveSettings:
+    """How banks are searched. `levels`: how often they grow; `memory` (GiB) bounds them; at most `rows` rows and
+    `columns` columns (those that matter most) are scanned; `keep` answers of each complexity come out of a scan; `fits`
+    proposals of a level are fitted beside the most promising of each stage; `device`: cpu or cuda. Stages named in
+    `without` are left out (`prunesymnet.search.STAGES` has them all)."""
+
+    levels: int = 3
+    memory: float = 2.0
+    rows: int = 256
+    columns: int = 10
+    keep: int = 5
+    fits: int = 200
+    device: str = "cpu"
+    without: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.device.partition(":")[0] not in ("cpu", "cuda"):
+            raise ValueError(f"device must be cpu or cuda (or cuda:1 ...), got {self.device!r}")
+        check_whole(self, levels=0, rows=10, columns=1, keep=1, fits=1)
+        check_number(self, "memory", "a number of GiB > 0", lambda v: v > 0)
+        if self.without:
+            from prunesymnet.search.stages import STAGES  # which are made of modules that need these settings
+
+            known = [stage.name for stage in STAGES]
+            unknown = [name for name in self.without if name not in known]
+            if unknown:
+                raise ValueError(f"without must name stages ({', '.join(known)}), got {unknown[0]!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +107,10 @@ class SearchSettings:
         check_number(self, "time_limit", "a number of seconds > 0", lambda v: v > 0)
         check_number(self, "exact", "a relative error >= 0", lambda v: v >= 0)
         check_number(self, "holdout", "a fraction between 0 and 1, both excluded", lambda v: 0 < v < 1)
+
+    def rules(self) -> Rules:
+        """All that a formula must keep."""
+        return Rules(self.constraints, Vocabulary(select_operators(self.operators)), self.max_complexity)
 
 
 _PAPER: dict[str, Any] = {"operators": PAPER, "pruner": "beam", "time_limit": float("inf")}

@@ -3,25 +3,15 @@
 import numpy as np
 import pytest
 
-from prunesymnet.data import make_dataset
+import contexts
+from contexts import problem, values_of
 from prunesymnet.expression import evaluate, parse
 from prunesymnet.operators import DEFAULT
-from prunesymnet.search.stages import Scene
 from prunesymnet.search.stages.chains import chains, factors
 
 
-def scene_of(text, low=1.0, high=5.0, rows=200, noise=0.0, weights=None):
-    formula = parse(text)
-    rng = np.random.default_rng(0)
-    X = rng.uniform(low, high, (rows, len(formula.variables)))
-    y = evaluate(formula, dict(zip(formula.variables, X.T, strict=True))).values
-    y = y + noise * rng.normal(size=rows)
-    data = make_dataset(X, y, names=list(formula.variables), target="target", weights=weights)
-    return Scene.of(data, DEFAULT, 256, 0)
-
-
-def values_of(proposal, scene):
-    return np.broadcast_to(evaluate(proposal.expression, scene.columns).values, scene.y.shape)
+def problem_of(text, low=1.0, high=5.0, rows=200, noise=0.0):
+    return problem(text, DEFAULT, noise=noise, names=parse(text).variables, low=low, high=high, rows=rows)
 
 
 FOUND = [
@@ -34,21 +24,20 @@ FOUND = [
 ]
 
 
-@pytest.mark.parametrize(("text", "degree"), FOUND)
-def test_a_chain_is_found_exactly(text, degree):
-    scene = scene_of(text)
-    best = chains(scene, degree, 200, 5)[0]
+@pytest.mark.parametrize(("text", "columns"), FOUND)
+def test_a_chain_is_found_exactly(text, columns):
+    truth = problem_of(text)
+    best = chains(truth, columns, 200, 5)[0]
     assert best.exact
-    assert best.source == "chains"
-    np.testing.assert_allclose(values_of(best, scene), scene.y, rtol=1e-7)
+    np.testing.assert_allclose(values_of(best, truth.columns), truth.y, rtol=1e-7)
 
 
-def test_a_factor_of_two_columns_needs_a_degree_of_two():
-    assert not any(proposal.exact for proposal in chains(scene_of(FOUND[2][0]), 1, 200, 5))
+def test_a_factor_of_two_columns_needs_both():
+    assert not any(proposal.exact for proposal in chains(problem_of(FOUND[2][0]), 1, 200, 5))
 
 
 def test_exact_proposals_come_first_then_the_others_by_what_they_leave():
-    found = chains(scene_of(FOUND[0][0]), 2, 200, 5)
+    found = chains(problem_of(FOUND[0][0]), 2, 200, 5)
     exact = [proposal.exact for proposal in found]
     assert exact == sorted(exact, reverse=True)
     left = [proposal.unexplained for proposal in found]
@@ -57,50 +46,49 @@ def test_exact_proposals_come_first_then_the_others_by_what_they_leave():
 
 
 def test_the_same_chains_every_time():
-    one, two = (chains(scene_of(FOUND[1][0]), 1, 100, 5) for _ in range(2))
+    one, two = (chains(problem_of(FOUND[1][0]), 1, 100, 5) for _ in range(2))
     assert one == two
 
 
 def test_in_the_presence_of_noise_the_right_chain_is_among_the_best():
-    scene = scene_of("2/(1 + x*y)", noise=1e-4)
-    best = min(chains(scene, 1, 100, 5), key=lambda p: np.mean((values_of(p, scene) - scene.y) ** 2))
-    assert np.mean((values_of(best, scene) - scene.y) ** 2) < 4e-8
+    truth = problem_of("2/(1 + x*y)", noise=1e-4)
+    best = min(chains(truth, 1, 100, 5), key=lambda p: np.mean((values_of(p, truth.columns) - truth.y) ** 2))
+    assert np.mean((values_of(best, truth.columns) - truth.y) ** 2) < 4e-8
 
 
 def test_negative_columns_and_targets():
-    scene = scene_of("-x*(exp(y) - 1)", low=-2.0, high=-0.5)
-    best = chains(scene, 1, 100, 5)[0]
+    truth = problem_of("-x*(exp(y) - 1)", low=-2.0, high=-0.5)
+    best = chains(truth, 1, 100, 5)[0]
     assert best.exact
-    np.testing.assert_allclose(values_of(best, scene), scene.y, rtol=1e-7)
+    np.testing.assert_allclose(values_of(best, truth.columns), truth.y, rtol=1e-7)
 
 
 @pytest.mark.parametrize("rows", [5, 8])
 def test_few_rows_do_not_break_it(rows):
-    for proposal in chains(scene_of("x*y + z", rows=rows), 2, 50, 3):
+    for proposal in chains(problem_of("x*y + z", rows=rows), 2, 50, 3):
         assert proposal.unexplained >= 0
 
 
 def test_a_column_with_zeros_is_no_factor():
     x = np.arange(20.0)
-    data = make_dataset(np.array([x, x + 1]).T, x * (x + 1), names=["x", "z"], target="t")
-    found = factors(Scene.of(data, DEFAULT, 256, 0), 2, 100)
-    assert {variable for factor in found for variable in factor.expression.variables} == {"z"}
+    found = factors(contexts.problem_of({"x": x, "z": x + 1}, x * (x + 1), DEFAULT), 2, 100)
+    assert {variable for factor in found for variable in factor.term.expression.variables} == {"z"}
 
 
 def test_factors_are_simplest_first():
-    scene = scene_of("x*y*z")
-    found = factors(scene, 2, 1000)
-    texts = [str(factor.expression) for factor in found]
+    truth = problem_of("x*y*z")
+    found = factors(truth, 2, 1000)
+    texts = [str(factor.term.expression) for factor in found]
     assert set(texts[:6]) == {"x", "y", "z", "x**(-1)", "y**(-1)", "z**(-1)"}
     assert len(set(texts)) == len(texts) == 3 * 4 + 3 * 16
     assert max(map(texts.index, ["x*y", "x**2", "x**(-1)*z"])) < min(map(texts.index, ["x*y**2", "x**2*z**2"]))
     for factor in found:
-        np.testing.assert_allclose(factor.values, evaluate(factor.expression, scene.columns).values)
+        np.testing.assert_allclose(factor.term.values, evaluate(factor.term.expression, truth.columns).values)
 
 
 @pytest.mark.parametrize("most", [1, 7, 30])
 def test_there_are_at_most_so_many_factors(most):
-    scene = scene_of("x*y*z")
-    assert [str(f.expression) for f in factors(scene, 2, most)] == [
-        str(f.expression) for f in factors(scene, 2, 1000)[:most]
+    truth = problem_of("x*y*z")
+    assert [str(f.term.expression) for f in factors(truth, 2, most)] == [
+        str(f.term.expression) for f in factors(truth, 2, 1000)[:most]
     ]

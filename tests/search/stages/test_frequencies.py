@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prunesymnet.bank.asked import Asked
-from prunesymnet.bank.bank import LISTED, grow_bank
-from prunesymnet.bank.scan import Question, unexplained
-from prunesymnet.bank.targets import unwrap
+from prunesymnet.bank.bank import LISTED, Term, grow_bank
+from prunesymnet.bank.query import Query
+from prunesymnet.bank.regression import Regression, unexplained
+from prunesymnet.bank.targets import Target
 from prunesymnet.expression import Variable, evaluate, parse
-from prunesymnet.search.stages.frequencies import Grid, frequency_nodes, refined, scan_frequencies, wave
+from prunesymnet.search.stages.frequencies import Grid, Waves, refined, scan_frequencies, wave, waves_of
+from regressions import fraction_left
 
 COUNT = 1024
 
@@ -56,14 +57,6 @@ def test_a_column_that_is_mostly_one_value_has_a_grid_all_the_same(u):
 # ---- the scan -----------------------------------------------------------------------------------------
 
 
-def fraction_left(target, terms, weights):
-    root = np.sqrt(weights)
-    matrix = np.array([np.ones_like(target), *terms]).T * root[:, None]
-    residual = target * root - matrix @ np.linalg.lstsq(matrix, target * root, rcond=1e-12)[0]
-    mean = target @ weights / weights.sum()
-    return float(residual @ residual / (weights @ (target - mean) ** 2))
-
-
 @given(
     seed=st.integers(0, 10_000),
     steps=st.floats(3, COUNT - 1),
@@ -76,12 +69,12 @@ def test_the_frequency_is_at_the_top_within_a_step_and_comes_out_between(seed, s
     u = points(seed)
     grid = Grid.of(u, COUNT)
     step = grid.frequencies[0]
-    question = Question(amplitude * (np.sin(steps * step * u + phase) + offset))
-    ((found, left),) = scan_frequencies(u, grid, [question], 5)
+    regression = Regression(amplitude * (np.sin(steps * step * u + phase) + offset))
+    ((found, left),) = scan_frequencies(u, grid, [regression], 5)
     assert abs(found[0] - steps * step) <= step
     assert left[0] < 0.1
     assert (np.diff(left) >= 0).all()
-    assert abs(refined(u, grid, float(found[0]), question) - steps * step) < 5e-2 * step  # of few waves least exactly
+    assert abs(refined(u, grid, float(found[0]), regression) - steps * step) < 5e-2 * step  # of few waves least exactly
 
 
 @given(seed=st.integers(0, 10_000), terms=st.integers(0, 2), weighted=st.booleans())
@@ -92,8 +85,8 @@ def test_what_is_left_is_the_residual_of_least_squares(seed, terms, weighted):
     target = np.sin(7 * u) + rng.normal(size=120)
     extra = rng.normal(size=(terms, 120)) + target
     weights = rng.uniform(0, 1, 120) if weighted else np.ones(120)
-    question = Question(target, extra if terms else None, weights if weighted else None)
-    ((found, left),) = scan_frequencies(u, Grid.of(u, 60), [question], 6)
+    regression = Regression(target, extra if terms else None, weights if weighted else None)
+    ((found, left),) = scan_frequencies(u, Grid.of(u, 60), [regression], 6)
     for w, fraction in zip(found[found > 5 / np.ptp(u)], left[found > 5 / np.ptp(u)], strict=True):
         expected = fraction_left(target, [*extra, np.sin(w * u), np.cos(w * u)], weights)
         assert fraction == pytest.approx(expected, abs=1e-4)
@@ -101,20 +94,20 @@ def test_what_is_left_is_the_residual_of_least_squares(seed, terms, weighted):
 
 def test_only_the_tops_of_hills_are_counted():
     u = points()
-    ((found, _),) = scan_frequencies(u, Grid.of(u, COUNT), [Question(np.sin(100.3 * u))], 8)
+    ((found, _),) = scan_frequencies(u, Grid.of(u, COUNT), [Regression(np.sin(100.3 * u))], 8)
     places = np.sort(np.round(found * np.ptp(u)))
     assert len(places) == 8
     assert np.diff(places).min() >= 2
 
 
-def test_each_question_is_answered_as_if_it_were_alone():
+def test_each_regression_is_answered_as_if_it_were_alone():
     u = points()
     grid = Grid.of(u, 3000)  # more than one chunk
     weights = np.where(np.arange(120) % 3 == 0, 0.0, 1.0)
-    questions = [Question(np.sin(w * u), None, weights if k else None) for k, w in enumerate((20.0, 55.5, 590.0))]
-    together = scan_frequencies(u, grid, questions, 3)
-    for question, (found, left) in zip(questions, together, strict=True):
-        ((alone, left_alone),) = scan_frequencies(u, grid, [question], 3)
+    regressions = [Regression(np.sin(w * u), None, weights if k else None) for k, w in enumerate((20.0, 55.5, 590.0))]
+    together = scan_frequencies(u, grid, regressions, 3)
+    for regression, (found, left) in zip(regressions, together, strict=True):
+        ((alone, left_alone),) = scan_frequencies(u, grid, [regression], 3)
         np.testing.assert_array_equal(found, alone)
         np.testing.assert_array_equal(left, left_alone)
     assert [found[0] for found, _ in together] == pytest.approx([20.0, 55.5, 590.0], abs=1 / np.ptp(u))
@@ -126,17 +119,17 @@ def test_rows_in_the_tails_do_not_count():
     target = np.sin(77.7 * u)
     spoiled = np.where(grid.rows, target, 50.0)
     for t in (target, spoiled):
-        ((found, left),) = scan_frequencies(u, grid, [Question(t)], 1)
+        ((found, left),) = scan_frequencies(u, grid, [Regression(t)], 1)
         assert abs(found[0] - 77.7) <= grid.frequencies[0]
         assert left[0] < 0.1
-        assert refined(u, grid, float(found[0]), Question(t)) == pytest.approx(77.7, abs=0.01 * grid.frequencies[0])
+        assert refined(u, grid, float(found[0]), Regression(t)) == pytest.approx(77.7, abs=0.01 * grid.frequencies[0])
 
 
-def test_a_weak_wave_is_found_beside_terms_that_are_given():
+def test_a_weak_wave_is_found_beside_terms_that_are_fixed():
     u, v = points(1), points(2)
     target = 5 * v**2 + 0.1 * np.cos(33.3 * u)
     grid = Grid.of(u, COUNT)
-    ((found, left),) = scan_frequencies(u, grid, [Question(target, (v**2)[None])], 1)
+    ((found, left),) = scan_frequencies(u, grid, [Regression(target, (v**2)[None])], 1)
     assert abs(found[0] - 33.3) <= grid.frequencies[0]
     assert left[0] < 1e-3
 
@@ -146,7 +139,7 @@ def test_the_origin_does_not_matter():
     target = np.sin(300.3 * u)
     there = 1e6 + u
     grid = Grid.of(there, COUNT)
-    ((found, _),) = scan_frequencies(there, grid, [Question(target)], 1)
+    ((found, _),) = scan_frequencies(there, grid, [Regression(target)], 1)
     assert abs(found[0] - 300.3) <= grid.frequencies[0]
 
 
@@ -164,22 +157,22 @@ def test_the_origin_does_not_matter():
 def test_the_terms_of_a_wave(text, expected):
     u = points()
     target = evaluate(parse(text), {"u": u}).values
-    asked = Asked(unwrap(target, [], ())[0])
-    found = wave(asked, u, Variable("u"), 2.5)
+    query = Query(Target.of(target))
+    found = wave(query, Term(u, Variable("u")), 2.5)
     assert [str(tree).split("(")[0] for _, tree in found] == [text.split("(")[0] for text in expected]
     for values, tree in found:
         np.testing.assert_allclose(values, evaluate(tree, {"u": u}).values, rtol=1e-12)
     for values, _ in (found[0], found[-1]):
-        assert unexplained(values[None, None], asked.question())[0] < 1e-20
-    formula = asked.formula([found[-1]])
+        assert unexplained(values[None, None], query.regression())[0] < 1e-20
+    formula = query.formula([found[-1]])
     np.testing.assert_allclose(evaluate(formula, {"u": u}).values, target, atol=1e-9)
 
 
-def test_the_phase_is_that_beside_the_given_terms():
+def test_the_phase_is_that_beside_the_fixed_terms():
     u, v = points(1), points(2)
     target = 3 * v + np.sin(4.5 * u + 1.1)
-    asked = Asked(unwrap(target, [], ())[0], ((v, Variable("v")),))
-    *_, (values, _) = wave(asked, u, Variable("u"), 4.5)
+    query = Query(Target.of(target), (Term(v, Variable("v")),))
+    *_, (values, _) = wave(query, Term(u, Variable("u")), 4.5)
     np.testing.assert_allclose(values, np.sin(4.5 * u + 1.1), atol=1e-9)
 
 
@@ -187,7 +180,7 @@ def test_the_phase_is_that_beside_the_given_terms():
 def test_waves_join_the_bank(names):
     columns = {"x": points(1), "y": points(2)}
     bank = grow_bank(columns, ("+", "*"), 40)
-    wider = frequency_nodes(bank, [0, 1], 30, names)
+    wider = bank.with_terms(waves_of(bank, [0, 1], 30, names))
     listed = np.flatnonzero(wider.operator == LISTED)
     assert len(listed) == 60 * len(names)
     assert len(wider) == len(bank) + len(listed)
@@ -195,3 +188,26 @@ def test_waves_join_the_bank(names):
         tree = wider.expression(int(node))
         assert tree.operator.name in names
         np.testing.assert_allclose(wider.values[node], evaluate(tree, columns).values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("names", [("sin", "cos"), ("sin",), ("cos",)])
+def test_a_sum_of_waves_is_found_one_by_one(names):
+    columns = {"x": points(1), "y": points(2)}
+    target = Target.of(2 * np.sin(7.3 * columns["x"]) + np.cos(31.7 * columns["y"] + 0.4) + 3)
+    waves = Waves(grow_bank(columns, ("+", "*"), 2), keep=3, names=names)
+    grids = {node: Grid.of(waves.bank.values[node], 400) for node in range(2)}
+    hits = waves.scan([Query(target)], grids)
+    assert abs(hits[0].frequency - 7.3) <= grids[hits[0].node].frequencies[0]
+    more = waves.beside_the_best(hits, [Query(target)], grids)
+    best = min(waves.proposals(waves.scan(more, grids), more, grids), key=lambda proposal: proposal.unexplained)
+    np.testing.assert_allclose(evaluate(best.expression, columns).values, target.values, atol=0.1)
+    assert all(name in names for name in ("sin", "cos") if f"{name}(" in str(best.expression))
+
+
+def test_rows_in_the_tails_are_left_to_a_later_fit():
+    columns = {"x": with_tails()}
+    query = Query(Target.of(np.sin(77.7 * columns["x"])))
+    waves = Waves(grow_bank(columns, ("+",), 1), keep=2)
+    grids = {0: Grid.of(columns["x"], COUNT)}
+    for proposal in waves.proposals(waves.scan([query], grids), [query], grids):
+        np.testing.assert_array_equal(proposal.rows, grids[0].rows)

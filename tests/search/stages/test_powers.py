@@ -3,33 +3,25 @@
 import numpy as np
 import pytest
 
+import contexts
+from contexts import problem_of, proportional, values_of
 from prunesymnet.bank.bank import grow_bank
-from prunesymnet.data import make_dataset
 from prunesymnet.expression import evaluate, parse
 from prunesymnet.operators import PAPER
-from prunesymnet.search.stages import Scene
-from prunesymnet.search.stages.powers import pursue_powers
+from prunesymnet.search.stages.powers import products_of_powers
 
 
-def columns_of(low=0.3, high=2.0, rows=80, names="xyz"):
-    rng = np.random.default_rng(0)
-    return {name: rng.uniform(low, high, rows) for name in names}
-
-
-def scene_of(columns, target):
-    data = make_dataset(np.array(list(columns.values())).T, target, names=list(columns), target="t")
-    return Scene.of(data, PAPER, 256, 0)
+def columns_of(low=0.3, rows=80, names="xyz"):
+    return contexts.columns_of(rows, low=low, names=names)
 
 
 def powers(columns, target, size=600, keep=5):
-    scene = scene_of(columns, target)
-    return pursue_powers(scene, grow_bank(scene.columns, PAPER, size), keep)
+    truth = problem_of(columns, target)
+    return products_of_powers(truth, grow_bank(truth.columns, PAPER, size), keep)
 
 
-def proportional(proposal, columns, target):
-    """A factor before the whole, and its sign, are the fit's to find."""
-    values, finite = evaluate(proposal.expression, columns)
-    return finite.all() and np.allclose(values * (target @ values) / (values @ values), target, rtol=1e-6)
+def fits(proposal, columns, target):
+    return proportional(values_of(proposal, columns), target)
 
 
 FORMULAS = [
@@ -49,7 +41,7 @@ def test_a_product_of_powers_is_found(text):
     columns = columns_of()
     target = evaluate(parse(text), columns).values
     found = powers(columns, target)
-    exact = [proposal for proposal in found if proportional(proposal, columns, target)]
+    exact = [proposal for proposal in found if fits(proposal, columns, target)]
     assert exact
     assert min(proposal.unexplained for proposal in exact) < 1e-12
 
@@ -59,7 +51,7 @@ def test_an_exponent_that_is_exact_is_left_as_it_is():
     target = evaluate(parse("(1 + x)**0.7*(y + z)**1.9"), columns).values
     found = powers(columns, target)
     assert min(proposal.unexplained for proposal in found) < 1e-12
-    assert any(proportional(proposal, columns, target) for proposal in found)
+    assert any(fits(proposal, columns, target) for proposal in found)
 
 
 @pytest.mark.parametrize("text", ["-2*(x + y)**3*z", "x**2*(1 + x*y)/z", "(x - y)**2*(1 + z)"])
@@ -67,7 +59,7 @@ def test_signs_come_back_with_whole_exponents(text):
     columns = columns_of(low=-2)
     target = evaluate(parse(text), columns).values
     assert (columns["x"] + columns["y"] < 0).any()
-    assert any(proportional(proposal, columns, target) for proposal in powers(columns, target))
+    assert any(fits(proposal, columns, target) for proposal in powers(columns, target))
 
 
 def test_no_root_is_taken_of_a_negative_number():
@@ -83,7 +75,6 @@ def test_proposals_are_different_and_use_the_columns_only():
     assert len({str(proposal.expression) for proposal in found}) > 10
     for proposal in found:
         assert set(proposal.expression.variables) <= set(columns)
-        assert proposal.source == "powers"
         assert 0 <= proposal.unexplained <= 1
 
 

@@ -4,34 +4,31 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from contexts import problem_of, term
 from prunesymnet.bank.bank import grow_bank
+from prunesymnet.bank.query import Scanner
 from prunesymnet.bank.targets import unwrap
-from prunesymnet.data import make_dataset
 from prunesymnet.expression import evaluate, parse, postorder
-from prunesymnet.operators import PAPER
-from prunesymnet.search.stages import Scene
+from prunesymnet.operators import PAPER, select_operators
 from prunesymnet.search.stages.pursuit import State, pursue
 
 COLUMNS = {name: np.random.default_rng(k).uniform(-2, 2, 90) for k, name in enumerate("xyz")}
 BANK = grow_bank(COLUMNS, size=150)
 
 
-def frame_of(target, operators=()):
-    data = make_dataset(np.array(list(COLUMNS.values())).T, target, names=list(COLUMNS), target="t")
-    scene = Scene.of(data, PAPER, 256, 0)
-    return {frame.text: frame for frame in unwrap(scene.y, [], operators, scene.weights)}
+def targets_of(target, operators=()):
+    return {
+        one.text: one
+        for one in unwrap(problem_of(COLUMNS, target).target, [], select_operators(operators) if operators else {})
+    }
 
 
-def sums(target, starts=((),), beam=3, steps=3, keep=5, workers=1, bank=BANK):
-    return pursue(frame_of(target)["g"], bank, starts=list(starts), beam=beam, steps=steps, keep=keep, workers=workers)
+def sums(target, starts=((),), beam=3, steps=3, workers=1, bank=BANK):
+    return pursue(targets_of(target)["g"], bank, Scanner(5, workers), starts=list(starts), beam=beam, steps=steps)
 
 
 def values_of(text):
     return evaluate(parse(text), COLUMNS).values
-
-
-def term(text):
-    return values_of(text), parse(text)
 
 
 FORMULAS = [
@@ -47,7 +44,6 @@ def test_a_sum_of_terms_is_found(text):
     target = values_of(text)
     best = sums(target)[0]
     assert best.exact
-    assert best.source == "pursuit"
     np.testing.assert_allclose(evaluate(best.expression, COLUMNS).values, target, atol=1e-6 * np.abs(target).max())
 
 
@@ -61,7 +57,7 @@ def test_in_the_presence_of_noise_the_terms_are_those_of_the_formula():
 
 def test_terms_to_start_from_are_kept():
     target = values_of("5*x**3 + 2*y**3 + sin(z)*x")
-    start = (term("x**3"), term("y**3"))
+    start = (term(COLUMNS, "x**3"), term(COLUMNS, "y**3"))
     (best, *_) = sums(target, starts=[start], steps=1)
     assert best.exact
     assert {"x**3", "y**3"} <= {str(part) for part in postorder(best.expression)}
@@ -69,7 +65,7 @@ def test_terms_to_start_from_are_kept():
 
 def test_a_wrong_term_is_swapped_for_the_right_one():
     target = values_of("2*x*exp(y) - 3*sin(z)")
-    wrong = (term("sin(x)*y"),)
+    wrong = (term(COLUMNS, "sin(x)*y"),)
     found = sums(target, starts=[wrong], steps=1, beam=1)
     assert not any("sin(x)*y" in str(part) for part in postorder(found[0].expression))
     assert found[0].exact
@@ -89,18 +85,17 @@ def test_the_first_is_of_least_description_length_and_no_two_have_the_same_terms
 
 def test_what_is_unexplained_is_what_the_formula_leaves():
     target = values_of("3*x*sin(y) + 2*z**2") + 0.3 * np.random.default_rng(1).normal(size=90)
-    frame = frame_of(target)["g"]
-    weights = frame.weights / frame.weights.sum()
+    weights = targets_of(target)["g"].weights
     variation = weights @ (target - weights @ target) ** 2
     for proposal in sums(target):
         left = weights @ (evaluate(proposal.expression, COLUMNS).values - target) ** 2
         assert proposal.unexplained == pytest.approx(left / variation, rel=1e-6)
 
 
-def test_a_sum_inside_an_operator_is_found_in_its_frame():
+def test_a_sum_inside_an_operator_is_found_for_its_target():
     target = np.exp(values_of("0.3*x*sin(y) + 0.2*z**2"))
-    frame = frame_of(target, PAPER)["exp(g)"]
-    best = pursue(frame, BANK, starts=[()], beam=3, steps=2, keep=5, workers=1)[0]
+    inside = targets_of(target, PAPER)["exp(g)"]
+    best = pursue(inside, BANK, Scanner(), starts=[()], beam=3, steps=2)[0]
     np.testing.assert_allclose(evaluate(best.expression, COLUMNS).values, target, rtol=1e-6)
 
 
@@ -116,9 +111,17 @@ def test_a_bank_without_nodes_has_no_answer():
 
 
 def test_a_state_is_its_terms_in_any_order_and_longer_with_more():
-    x, y = term("x*y"), term("sin(z)")
+    x, y = term(COLUMNS, "x*y"), term(COLUMNS, "sin(z)")
     assert State((x, y), 0.5).key == State((y, x), 0.1).key != State((x,), 0.5).key
     assert State((x,), 0.5).length(90) < State((x, y), 0.5).length(90)
     assert State((x, y), 0.1).length(90) < State((x,), 0.5).length(90)
     assert np.isfinite(State((x,), 0.0).length(90))
     assert State((), 1.0).length(90) == 0
+
+
+def test_it_looks_at_the_limits_between_its_steps():
+    def stop():
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        pursue(targets_of(values_of("x*y"))["g"], BANK, Scanner(), starts=[()], beam=1, check=stop)

@@ -1,12 +1,56 @@
-"""Exhaustive pruning: the exact least-squares loss of every pair of nodes of a bank, by dense matrix products.
+"""The stages of a search, one module each, in the order in which they have their turn.
 
-`bank` grows the nodes, `scan` scores their pairs, `targets` unwraps the target, `asked` joins a question with the
-formula that an answer stands for. `shortcuts`, `chains`, `powers`, `frequencies`, `phases`, `rates` and `pursuit` are
-mechanisms on top, `grafts` and `blocks` build on formulas that are nearly right; `rounds` says which come when.
+`STAGES` is that order, the list of what can be switched off, and the list of what is measured: each is there because
+something is lost without it.
 """
 
-from prunesymnet.bank.asked import Proposal, Scene, promising
-from prunesymnet.search.stages.blocks import blocks
-from prunesymnet.search.stages.rounds import ExhaustiveSettings, Rounds
+from prunesymnet.search.stages.base import Batch, Context, Stage, Training, When
+from prunesymnet.search.stages.blocks import BLOCKS
+from prunesymnet.search.stages.chains import CHAINS
+from prunesymnet.search.stages.denominators import DENOMINATORS
+from prunesymnet.search.stages.factored_quotients import FACTORED_QUOTIENTS
+from prunesymnet.search.stages.fixed_terms import FIXED_TERMS
+from prunesymnet.search.stages.frequencies import FREQUENCIES_OF_NODES
+from prunesymnet.search.stages.function_nodes import FUNCTION_NODES
+from prunesymnet.search.stages.grafts import GRAFTS
+from prunesymnet.search.stages.nested_targets import NESTED_TARGETS
+from prunesymnet.search.stages.network_nodes import NETWORK_NODES
+from prunesymnet.search.stages.networks import NETWORKS
+from prunesymnet.search.stages.pairs import PAIRS
+from prunesymnet.search.stages.phases import PHASES
+from prunesymnet.search.stages.polynomials import POLYNOMIALS
+from prunesymnet.search.stages.power_law import POWER_LAW
+from prunesymnet.search.stages.powers import POWERS
+from prunesymnet.search.stages.pursuit import PURSUIT
+from prunesymnet.search.stages.query_pairs import QUERY_PAIRS
+from prunesymnet.search.stages.rates import RATES_OF_NODES
+from prunesymnet.search.stages.rational import RATIONAL
+from prunesymnet.search.stages.singles import SINGLES
+from prunesymnet.search.stages.unwrapping import UNWRAPPING
 
-__all__ = ["ExhaustiveSettings", "Proposal", "Rounds", "Scene", "blocks", "promising"]
+STAGES: tuple[Stage, ...] = (
+    POWER_LAW,
+    POLYNOMIALS,
+    FUNCTION_NODES,
+    NETWORK_NODES,
+    UNWRAPPING,
+    FIXED_TERMS,
+    DENOMINATORS,
+    PAIRS,
+    SINGLES,
+    RATES_OF_NODES,
+    CHAINS,
+    RATIONAL,
+    POWERS,
+    FACTORED_QUOTIENTS,
+    FREQUENCIES_OF_NODES,
+    PHASES,
+    QUERY_PAIRS,
+    NESTED_TARGETS,
+    PURSUIT,
+    GRAFTS,
+    BLOCKS,
+    NETWORKS,
+)
+
+__all__ = ["STAGES", "Batch", "Context", "Stage", "Training", "When"]

@@ -14,13 +14,50 @@ The whole formula is a block only if that leaves a product.
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
-from prunesymnet.bank.asked import Scene
+from prunesymnet.bank.problem import Problem
 from prunesymnet.expression import Apply, Expression, Variable, evaluate, postorder
+from prunesymnet.search.stages.base import Batch, Context, Stage, When, substituted
 
+NEARLY_RIGHT = 0.02  # of the variation is left by a formula whose columns are worth a try
+SHARE = 5  # of the fits that a level has: one part for each set of blocks
+MUCH_BETTER = 0.5  # of what was left is left after a set of blocks that is worth another
 PRODUCTS = ("*", "/", "pow", "square", "cube", "sqrt", "inv", "neg")
+
+
+def propose(context: Context) -> Iterator[Batch]:
+    """The first level again with fewer columns, as the shortest formula has them that does and is nearly right; as long
+    as that makes the best formula much better."""
+    done: set[frozenset[str]] = set()
+    while parts := _next_blocks(context, done):
+        before = _unexplained(context)
+        done.add(frozenset(map(str, parts.values())))
+        reduced = with_blocks(context.problem, parts)
+        if reduced is not None:
+            for _, batch in context.of(reduced).run(When.START, When.LEVEL):
+                yield replace(batch, proposals=substituted(batch.proposals, parts))
+        yield Batch([], then_fit=context.settings.exhaustive.fits // SHARE)
+        if not _unexplained(context) < MUCH_BETTER * before:
+            return
+
+
+def _unexplained(context: Context) -> float:
+    return min(map(context.archive.unexplained, context.archive.front()), default=1.0)
+
+
+def _next_blocks(context: Context, done: set[frozenset[str]]) -> dict[str, Expression]:
+    """The blocks of the shortest description that have not been tried yet; nothing if there are none."""
+    near = [c for c in context.archive.by_length() if context.archive.unexplained(c) < NEARLY_RIGHT]
+    for candidate, only_products in product(near, (True, False)):
+        parts = blocks(candidate.expression, only_products=only_products)
+        known = all(context.problem.has(part) for part in parts.values())
+        if parts and known and frozenset(map(str, parts.values())) not in done:
+            return parts
+    return {}
 
 
 def blocks(formula: Expression, *, only_products: bool = False) -> dict[str, Expression]:
@@ -72,9 +109,12 @@ def _bare(node: Expression) -> Expression:
     return node
 
 
-def with_blocks(scene: Scene, parts: dict[str, Expression]) -> Scene | None:
-    """The scene with these columns instead of its own; None where one is not finite or does not vary."""
-    made = {name: evaluate(part, scene.columns) for name, part in parts.items()}
+def with_blocks(problem: Problem, parts: dict[str, Expression]) -> Problem | None:
+    """The problem with these columns instead of its own; None where one is not finite or does not vary."""
+    made = {name: evaluate(part, problem.columns) for name, part in parts.items()}
     if not all(column.finite.all() and np.ptp(column.values) > 0 for column in made.values()):
         return None
-    return scene.of_columns({name: column.values for name, column in made.items()})
+    return problem.with_columns({name: column.values for name, column in made.items()})
+
+
+BLOCKS = Stage("blocks", When.AFTER_LEVEL, propose)

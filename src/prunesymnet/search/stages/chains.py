@@ -1,4 +1,4 @@
-"""Deep unwrapping: thousands of targets several operators down, each tested for being simple by matrix products.
+"""Chains: thousands of targets several operators down, each tested for being simple by matrix products.
 
 `n*(exp(q*v/(k*t)) - 1)` is a monomial n divided out, 1 added, the logarithm taken, and a monomial left. So every chain
 of a monomial factor, an operator, an offset of 1 and another operator is undone, and the targets that come out,
@@ -9,75 +9,85 @@ A chain's target is finite on all rows or is dropped; the fit on y itself decide
 """
 
 from collections.abc import Iterator
+from functools import reduce
 from itertools import combinations, islice, product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.bank.asked import Proposal, Scene
-from prunesymnet.bank.targets import Factor, Frame, Offset, Outer, Step, outers, plain
+from prunesymnet.bank.bank import Term
+from prunesymnet.bank.monomials import monomial_terms, power_law, raised
+from prunesymnet.bank.problem import Problem
+from prunesymnet.bank.query import Proposal
+from prunesymnet.bank.targets import Factor, Function, Offset, Step, Target, invertible
+from prunesymnet.coefficients.linear import eliminate
 from prunesymnet.expression import Constant, Expression, Variable
-from prunesymnet.operators import Operator, select_operators
-from prunesymnet.search.stages.shortcuts import eliminate, monomials, weighted_sum
+from prunesymnet.operators import Operator
+from prunesymnet.search.stages.base import Batch, Context, Stage, When
+from prunesymnet.search.stages.polynomials import weighted_sum
 
 Array = NDArray[np.float64]
 
 EXPONENTS = (1, -1, 2, -2)
-NEARLY = 1e-10  # of the variation, where it is a difference of sums of squares in double precision
-MOST_TERMS = 60
+LOOKED_AT = 20  # times as many products of powers are made as are used: the simplest of them
+FORMULAS = 8  # for each that is kept of a chain: the best chains of all
+ROUNDING = 1e-10  # of the variation: targets several operators down have lost that many digits
+EXPONENT_DIGITS = 1e-4  # to which an exponent found several operators down is whole
+MOST_TERMS, SHARE_OF_ROWS = 60, 0.6  # of a quadratic polynomial; the rest of the rows judges
 
 
-def factors(scene: Scene, degree: int, most: int) -> list[Factor]:
-    """Monomials of up to `degree` columns, each to a power from -2 to 2: the simplest first."""
-    usable = {name: u for name, u in scene.columns.items() if (u != 0).all()}
-    found: list[tuple[int, Array, Expression]] = []
-    for powers in islice(_powers(tuple(usable), degree), 20 * most):
-        values = np.ones_like(scene.y)
-        tree: Expression | None = None
-        for name, exponent in powers:
-            values = values * usable[name] ** exponent
-            part = Variable(name) ** exponent if exponent != 1 else Variable(name)
-            tree = part if tree is None else tree * part
-        assert tree is not None  # noqa: S101 - there is at least one power
-        found.append((sum(abs(exponent) for _, exponent in powers), values, tree))
+def propose(context: Context) -> Iterator[Batch]:
+    budget = context.budget
+    yield Batch(chains(context.problem, budget.chain_columns, budget.chain_factors, context.scanner.keep))
+
+
+def factors(problem: Problem, columns: int, most: int) -> list[Factor]:
+    """Products of up to so many columns, each to a power from -2 to 2: the simplest first."""
+    usable = problem.nonzero_columns
+    found: list[tuple[int, Term]] = []
+    for powers in islice(_powers(tuple(usable), columns), LOOKED_AT * most):
+        values = np.prod([usable[name] ** float(exponent) for name, exponent in powers], axis=0)
+        trees = [raised(Variable(name), exponent) for name, exponent in powers]
+        size = sum(abs(exponent) for _, exponent in powers)
+        found.append((size, Term(values, reduce(Expression.__mul__, trees))))
     found.sort(key=lambda entry: entry[0])
-    return [Factor(values, tree, divides=True) for _, values, tree in found[:most]]
+    return [Factor(term) for _, term in found[:most]]
 
 
-def _powers(names: tuple[str, ...], degree: int) -> Iterator[tuple[tuple[str, int], ...]]:
+def _powers(names: tuple[str, ...], columns: int) -> Iterator[tuple[tuple[str, int], ...]]:
     """Powers of one column, of two, ..."""
-    for count in range(1, degree + 1):
+    for count in range(1, columns + 1):
         for chosen in combinations(names, count):
             for exponents in product(EXPONENTS, repeat=count):
                 yield tuple(zip(chosen, exponents, strict=True))
 
 
-def chains(scene: Scene, degree: int, most: int, keep: int) -> list[Proposal]:
-    """The formulas whose chain leaves a polynomial or a monomial, the most exact first."""
-    tests = _Tests(scene)
-    known = factors(scene, degree, most)
+def chains(problem: Problem, columns: int, most: int, keep: int) -> list[Proposal]:
+    """The formulas whose chain leaves a polynomial or a power law, the most exact first, of equals the shortest."""
+    tests = _Tests(problem)
+    known = factors(problem, columns, most)
     with np.errstate(all="ignore"):
-        starts = np.array([scene.y, *(factor.down(scene.y) for factor in known)])
+        starts = np.array([problem.y, *(factor.down(problem.y) for factor in known)])
     found: list[tuple[float, int, str, tuple[Step, ...]]] = []
-    for steps, targets in _all(starts, outers(select_operators(scene.operators))):
+    for steps, targets in _all(starts, invertible(problem.operators)):
         for kind, left in tests(targets).items():
             for k in np.argsort(left, kind="stable")[:keep]:
                 before: tuple[Step, ...] = (known[k - 1],) if k else ()
-                found.append((float(left[k]), len(steps) + len(before), kind, before + steps))
-    found.sort(key=lambda entry: (entry[0] > NEARLY, entry[1] if entry[0] <= NEARLY else entry[0]))
+                found.append((max(float(left[k]), ROUNDING), len(steps) + len(before), kind, before + steps))
+    found.sort(key=lambda entry: entry[:2])
     proposals = []
-    for unexplained, _, kind, steps in found[: 8 * keep]:
-        frame = plain(scene.y, scene.weights).take_off(*steps)
-        formula = None if frame is None else tests.formula(kind, frame)
+    for unexplained, _, kind, steps in found[: FORMULAS * keep]:
+        target = problem.target.undo(*steps)
+        formula = None if target is None else tests.formula(kind, target)
         if formula is not None:
-            proposals.append(Proposal(formula, 0.0 if unexplained <= NEARLY else unexplained, "chains"))
+            proposals.append(Proposal(formula, 0.0 if unexplained <= ROUNDING else unexplained))
     return proposals
 
 
 def _all(starts: Array, table: list[Operator]) -> Iterator[tuple[tuple[Step, ...], Array]]:
-    """Every chain of an operator, an offset and an operator, some of them left out, and its targets [starts, points]:
-    not numbers where it can't be undone on all rows."""
-    signed = [Outer(operator, sign) for operator in table for sign in (1, -1)]
+    """Every chain of an operator, an offset and an operator, some of them left out, and its targets [starts, rows]: not
+    numbers where it can't be undone on all rows."""
+    signed = [Function(operator, sign) for operator in table for sign in (1, -1)]
     with np.errstate(all="ignore"):
         for first in (None, *signed):
             steps: tuple[Step, ...] = () if first is None else (first,)
@@ -93,27 +103,26 @@ def _all(starts: Array, table: list[Operator]) -> Iterator[tuple[tuple[Step, ...
 
 
 class _Tests:
-    """What is simple: polynomials of the columns, and monomials of those that are never zero."""
+    """What is simple: polynomials of the columns, and power laws of those that are never zero."""
 
-    def __init__(self, scene: Scene) -> None:
-        self.scene = scene
-        names = tuple(scene.columns)
-        self.terms = monomials(names, scene.columns, 1)
-        squared = monomials(names, scene.columns, 2)
-        self.bases = {"linear": _basis([values for values, _ in self.terms], scene.y)}
-        self.squared = squared
-        if len(squared) <= min(MOST_TERMS, 0.6 * len(scene.y)):
-            self.bases["quadratic"] = _basis([values for values, _ in squared], scene.y)
-        self.usable = {name: np.log(np.abs(u)) for name, u in scene.columns.items() if (u != 0).all()}
-        if self.usable:
-            self.bases["monomial"] = _basis(list(self.usable.values()), scene.y)
+    def __init__(self, problem: Problem) -> None:
+        one = Term(np.ones_like(problem.y), Constant(1))
+        self.terms = {"linear": [one, *monomial_terms(problem.columns, 1)]}
+        quadratic = [one, *monomial_terms(problem.columns, 2)]
+        if len(quadratic) <= min(MOST_TERMS, SHARE_OF_ROWS * len(problem.y)):
+            self.terms["quadratic"] = quadratic
+        self.bases = {kind: _basis([term.values for term in terms]) for kind, terms in self.terms.items()}
+        self.factors = [Term(column, Variable(name)) for name, column in problem.nonzero_columns.items()]
+        if self.factors:
+            logs = [np.log(np.abs(factor.values)) for factor in self.factors]
+            self.bases["power law"] = _basis([one.values, *logs])
 
     def __call__(self, targets: Array) -> dict[str, Array]:
         """For each test what it leaves of each target's variation."""
         out = {}
         with np.errstate(all="ignore"):
             for kind, basis in self.bases.items():
-                t = np.log(np.abs(targets)) if kind == "monomial" else targets
+                t = np.log(np.abs(targets)) if kind == "power law" else targets
                 t = t - t.mean(axis=1, keepdims=True)
                 size = np.einsum("tn,tn->t", t, t)
                 along = t @ basis.T
@@ -121,36 +130,24 @@ class _Tests:
                 out[kind] = np.where(np.isfinite(left) & (size > 0), np.maximum(left, 0.0), 1.0)
         return out
 
-    def formula(self, kind: str, frame: Frame) -> Expression | None:
+    def formula(self, kind: str, target: Target) -> Expression | None:
         """The formula of y, by least squares."""
-        if kind == "monomial":
-            return self._monomial(frame)
-        terms = [(np.ones_like(frame.target), Constant(1)), *(self.terms if kind == "linear" else self.squared)]
-        root = np.sqrt(frame.weights)
-        columns = np.array([values for values, _ in terms]) * root
-        kept, _ = eliminate(columns, frame.target * root, int((frame.weights > 0).sum()))
-        return frame.wrap(weighted_sum([(c, terms[k][1]) for k, c in kept]))
-
-    def _monomial(self, frame: Frame) -> Expression | None:
-        rows = (frame.weights > 0) & (frame.target != 0)
-        matrix = np.array([np.ones(rows.sum()), *(u[rows] for u in self.usable.values())]).T
-        solved = np.linalg.lstsq(matrix, np.log(np.abs(frame.target[rows])), rcond=1e-12)[0]
-        signed = bool((frame.target[rows] < 0).all())
-        tree: Expression = Constant(float(np.exp(np.clip(solved[0], -600, 600))) * (-1 if signed else 1))
-        for name, p in zip(self.usable, solved[1:], strict=True):
-            whole = round(float(p))
-            if abs(p - whole) < 1e-4:
-                tree = tree * Variable(name) ** whole if whole else tree
-            elif (self.scene.columns[name] > 0).all():
-                tree = tree * Variable(name) ** Constant(float(p))
-            else:
-                return None
-        return frame.wrap(tree)
+        if kind == "power law":
+            rows = (target.weights > 0) & (target.values != 0)
+            law = power_law(self.factors, target.values, rows.astype(float), near=EXPONENT_DIGITS)
+            return None if law is None else target.wrap(law)
+        terms, root = self.terms[kind], np.sqrt(target.weights)
+        columns = np.array([term.values for term in terms]) * root
+        kept, _ = eliminate(columns, target.values * root, int((target.weights > 0).sum()))
+        return target.wrap(weighted_sum([(c, terms[k].expression) for k, c in kept]))
 
 
-def _basis(columns: list[Array], like: Array) -> Array:
-    """Orthonormal rows that span the centred columns."""
-    matrix = np.array([np.ones_like(like), *columns])
+def _basis(columns: list[Array]) -> Array:
+    """Orthonormal rows that span the columns beside the first, which is constant."""
+    matrix = np.array(columns)
     size = np.sqrt(np.einsum("kn,kn->k", matrix, matrix))
     q, r = np.linalg.qr((matrix / np.where(size > 0, size, 1.0)[:, None]).T)
-    return np.asarray(q[:, np.abs(np.diagonal(r)) > 1e-10].T[1:])
+    return np.asarray(q[:, np.abs(np.diagonal(r)) > ROUNDING].T[1:])
+
+
+CHAINS = Stage("chains", When.LEVEL, propose)

@@ -7,22 +7,63 @@ The grid follows the data: its step is 1/range of u. Where u has long tails (x*y
 rows: the others would need a grid too fine to scan, and they come in when the frequency is known.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.bank.asked import EXACT, Asked, Proposal
-from prunesymnet.bank.bank import Bank
-from prunesymnet.bank.scan import Base, Question
+from prunesymnet.bank.bank import LEAF, Bank, Term
+from prunesymnet.bank.query import EXACT, Proposal, Query
+from prunesymnet.bank.regression import Regression, Residual
+from prunesymnet.coefficients.linear import weighted_least_squares
 from prunesymnet.expression import Constant, Expression, apply
+from prunesymnet.search.stages.base import Batch, Context, Stage, When
 
 Array = NDArray[np.float64]
 
+FREQUENCIES = 2048  # on the grid of a node: up to some 300 waves over its range
+LOWER = 4  # of the nodes that are less simple, only the lower part of them is scanned
+BANK = 400  # nodes whose products with waves of columns are scanned
 CENTRAL = 3.0  # median deviations from the median: rows beyond are tails...
 TAILS = 2.0  # ...if they make the range so many times larger
-CHUNK = 2048
+CHUNK = 2048  # frequencies whose phases are computed at a time
+SINGULAR = 1e-4  # of the variation of sine and cosine that must be left for both to be told apart, in single precision
+PURE = 0.3  # of a wave's size that may be off for it to be tried as a sine or cosine without a phase
+
+
+def propose(context: Context) -> Iterator[Batch]:
+    """Products with sines and cosines of the columns; waves of simple nodes, alone, beside a term, in sums."""
+    names = functions_of(context)
+    target, bank, budget = context.problem.target, context.pair_bank, context.budget
+    columns = [node for node in range(len(bank)) if bank.operator[node] == LEAF]
+    if not columns:
+        return
+    with_waves = bank.first(BANK).with_terms(waves_of(bank, columns, budget.waves_in_bank // len(columns), names))
+    answers = context.scanner.pairs([Query(target)], with_waves)
+    yield Batch(answers.proposals, answers.scored)
+    waves, nodes, alone = Waves(bank, context.scanner.keep, names), bank.algebraic_nodes(), [Query(target)]
+    lower = {
+        node: Grid.of(bank.values[node], FREQUENCIES // LOWER)
+        for node in nodes[budget.wave_nodes : budget.slow_wave_nodes]
+    }
+    yield Batch(waves.proposals(waves.scan(alone, lower), alone, lower))
+    products = context.single_bank.monomials()[: 4 * budget.wave_nodes]
+    of_products = Waves(context.single_bank, context.scanner.keep, names)
+    grids = {node: Grid.of(context.single_bank.values[node], FREQUENCIES) for node in products}
+    yield Batch(of_products.proposals(of_products.scan(alone, grids), alone, grids))
+    grids = {node: Grid.of(bank.values[node], FREQUENCIES) for node in nodes[: budget.wave_nodes]}
+    queries = [*alone, *(Query(target, (bank.term(node),)) for node in nodes[: budget.wave_terms])]
+    hits = waves.scan(queries, grids)
+    yield Batch(waves.proposals(hits, queries, grids))
+    more = waves.beside_the_best(hits, queries, grids)
+    yield Batch(waves.proposals(waves.scan(more, grids), more, grids))
+
+
+def functions_of(context: Context) -> tuple[str, ...]:
+    """Which of sine and cosine may be used."""
+    return tuple(name for name in ("sin", "cos") if name in context.problem.operators)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +83,24 @@ class Grid:
         return cls(np.arange(1, count + 1) / np.ptp(u[rows]), rows)
 
 
-def scan_frequencies(u: Array, grid: Grid, questions: list[Question], keep: int) -> list[tuple[Array, Array]]:
-    """For each question the `keep` best frequencies, and what sine and cosine leave unexplained with them."""
+def scan_frequencies(u: Array, grid: Grid, regressions: list[Regression], keep: int) -> list[tuple[Array, Array]]:
+    """For each regression the `keep` best frequencies, and what sine and cosine leave unexplained with them."""
     # Single precision has too few digits for a phase far from zero; sine and cosine together do not mind a shift.
     u = u - (u[grid.rows].min() + u[grid.rows].max()) / 2
-    # Only where tails are cut off are the weights others than the question's own.
-    bases = []
-    for question in questions:
-        weights = np.ones_like(u) if question.weights is None else question.weights
-        bases.append(Base.of(Question(question.target, question.given, np.where(grid.rows, weights, 0.0))))
-    gains: list[list[Array]] = [[] for _ in questions]
+    # Only where tails are cut off are the weights others than the regression's own.
+    residuals = []
+    for regression in regressions:
+        weights = np.ones_like(u) if regression.weights is None else regression.weights
+        cut = Regression(regression.target, regression.fixed_terms, np.where(grid.rows, weights, 0.0))
+        residuals.append(Residual.of(cut))
+    gains: list[list[Array]] = [[] for _ in regressions]
     single = np.float32
     with np.errstate(all="ignore"):
         for start in range(0, len(grid.frequencies), CHUNK):
             phase = np.outer(grid.frequencies[start : start + CHUNK], u).astype(single)
             sine, cosine = np.sin(phase), np.cos(phase)
-            for base, found in zip(bases, gains, strict=True):
-                found.append(_both(sine, cosine, base))
+            for residual, found in zip(residuals, gains, strict=True):
+                found.append(_both(sine, cosine, residual))
     out = []
     for gain in gains:
         total = np.concatenate(gain)
@@ -70,114 +112,114 @@ def scan_frequencies(u: Array, grid: Grid, questions: list[Question], keep: int)
     return out
 
 
-def _both(sine: NDArray[np.float32], cosine: NDArray[np.float32], base: Base) -> Array:
+def _both(sine: NDArray[np.float32], cosine: NDArray[np.float32], residual: Residual) -> Array:
     """The part explained by both columns together, for each frequency."""
-    weights = (base.root**2).astype(np.float32)
-    rest = (base.rest * base.root).astype(np.float32)
-    basis = (base.basis * base.root).astype(np.float32).T
+    weights = (residual.root**2).astype(np.float32)
+    rest = (residual.values * residual.root).astype(np.float32)
+    basis = (residual.basis * residual.root).astype(np.float32).T
     along, across = sine @ basis, cosine @ basis
     ss = (sine * sine) @ weights - np.einsum("kq,kq->k", along, along)
     cc = (cosine * cosine) @ weights - np.einsum("kq,kq->k", across, across)
     sc = (sine * cosine) @ weights - np.einsum("kq,kq->k", along, across)
     s, c = sine @ rest, cosine @ rest
-    det = np.maximum(ss * cc - sc * sc, 1e-4)
-    return base.explained + np.asarray((s * s * cc + c * c * ss - 2 * s * c * sc) / det, dtype=np.float64)
+    det = np.maximum(ss * cc - sc * sc, SINGULAR)
+    return residual.explained + np.asarray((s * s * cc + c * c * ss - 2 * s * c * sc) / det, dtype=np.float64)
 
 
-def refined(u: Array, grid: Grid, frequency: float, question: Question) -> float:
+def refined(u: Array, grid: Grid, frequency: float, regression: Regression) -> float:
     """The frequency between its neighbours on the grid that explains most, to a thousandth of a step."""
     step = 1 / float(np.ptp(u[grid.rows]))
     for _ in range(3):
         near = frequency + step * np.linspace(-1, 1, 21)
-        (best, _), *_ = scan_frequencies(u, Grid(near[near > 0], grid.rows), [question], 1)
+        (best, _), *_ = scan_frequencies(u, Grid(near[near > 0], grid.rows), [regression], 1)
         frequency, step = float(best[0]), step / 10
     return frequency
 
 
-def wave(
-    asked: Asked, u: Array, tree: Expression, frequency: float, names: tuple[str, ...] = ("sin", "cos")
-) -> list[tuple[Array, Expression]]:
+def wave(query: Query, u: Term, frequency: float, names: tuple[str, ...] = ("sin", "cos")) -> list[Term]:
     """The terms for one frequency: a sine or a cosine where the phase is near to one, and one with a phase."""
-    inside = Constant(float(frequency)) * tree
-    root = np.sqrt(asked.frame.weights)
-    terms = [np.ones_like(u), *asked.terms(), np.sin(frequency * u), np.cos(frequency * u)]
-    solved = np.linalg.lstsq(np.array(terms).T * root[:, None], asked.frame.target * root, rcond=1e-12)[0]
-    a, b = solved[-2:]
+    turns, inside = frequency * u.values, Constant(float(frequency)) * u.expression
+    columns = np.array([np.ones_like(turns), *query.columns(), np.sin(turns), np.cos(turns)])
+    a, b = weighted_least_squares(columns, query.target.values, query.target.weights).coefficients[-2:]
     phase = float(np.arctan2(b, a))
     phase -= np.pi * round(phase / np.pi)  # half a turn is a sign
-    found: list[tuple[Array, Expression]] = []
+    found: list[Term] = []
     for name, values, off in (("sin", np.sin, abs(b)), ("cos", np.cos, abs(a))):
-        if name in names and off < 0.3 * np.hypot(a, b):
-            found.append((values(frequency * u), apply(name, inside)))
-    shifted = np.sin(frequency * u + phase)
+        if name in names and off < PURE * np.hypot(a, b):
+            found.append(Term(values(turns), apply(name, inside)))
+    shifted = np.sin(turns + phase)
     if "sin" not in names:
         phase -= np.pi / 2
-    return [*found, (shifted, apply(names[0], inside + Constant(phase)))]
+    return [*found, Term(shifted, apply(names[0], inside + Constant(phase)))]
 
 
-def frequency_nodes(bank: Bank, nodes: list[int], count: int, names: tuple[str, ...]) -> Bank:
-    """The bank with sin(w*u) and cos(w*u) for a grid of w for each of these nodes, so that their products with other
-    nodes are scored too."""
-    values: list[Array] = []
-    trees: list[Expression] = []
+def waves_of(bank: Bank, nodes: list[int], count: int, names: tuple[str, ...]) -> list[Term]:
+    """sin(w*u) and cos(w*u) for a grid of w for each of these nodes."""
+    found: list[Term] = []
     for node in nodes:
-        u, tree = bank.values[node], bank.expression(node)
-        grid = Grid.of(u, count)
-        phase = np.outer(grid.frequencies, u)
+        u, tree = bank.term(node)
+        frequencies = Grid.of(u, count).frequencies
+        phase = np.outer(frequencies, u)
         for name, function in (("sin", np.sin), ("cos", np.cos)):
             if name in names:
-                values.append(function(phase))
-                trees.extend(apply(name, Constant(float(w)) * tree) for w in grid.frequencies)
-    return bank.with_listed(np.concatenate(values), trees) if values else bank
+                trees: list[Expression] = [apply(name, Constant(float(w)) * tree) for w in frequencies]
+                found += map(Term, function(phase), trees)
+    return found
 
 
-class _Wave(NamedTuple):
-    left: float
+class Hit(NamedTuple):
+    """A frequency of a node, and what it leaves of a query."""
+
+    unexplained: float
     complexity: int
-    asked: int
+    query: int
     node: int
     frequency: float
 
 
+@dataclass(frozen=True)
 class Waves:
-    """The frequencies of many nodes, for many questions."""
+    """The frequencies of many nodes, for many queries."""
 
-    def __init__(self, bank: Bank, keep: int, names: tuple[str, ...] = ("sin", "cos")) -> None:
-        self.bank, self.keep, self.names = bank, keep, names
+    bank: Bank
+    keep: int
+    names: tuple[str, ...] = ("sin", "cos")
 
-    def scan(self, asked: list[Asked], grids: dict[int, Grid]) -> list[_Wave]:
+    def scan(self, queries: list[Query], grids: dict[int, Grid]) -> list[Hit]:
         """The frequencies of each node that explain most, the best first."""
-        questions = [one.question() for one in asked]
-        hits: list[_Wave] = []
+        regressions = [query.regression() for query in queries]
+        hits: list[Hit] = []
         for node, grid in grids.items():
-            found = scan_frequencies(self.bank.values[node], grid, questions, self.keep)
+            found = scan_frequencies(self.bank.values[node], grid, regressions, self.keep)
             for k, (frequencies, left) in enumerate(found):
-                size = int(self.bank.complexity[node]) + asked[k].complexity
-                hits.extend(_Wave(float(e), size, k, node, float(w)) for w, e in zip(frequencies, left, strict=True))
+                size = int(self.bank.complexity[node]) + queries[k].complexity
+                hits.extend(Hit(float(e), size, k, node, float(w)) for w, e in zip(frequencies, left, strict=True))
         return sorted(hits)
 
-    def proposals(self, hits: list[_Wave], asked: list[Asked], grids: dict[int, Grid]) -> list[Proposal]:
+    def proposals(self, hits: list[Hit], queries: list[Query], grids: dict[int, Grid]) -> list[Proposal]:
         """The formulas of the best."""
         proposals = []
         for hit in hits[: 4 * self.keep]:
-            one, grid = asked[hit.asked], grids[hit.node]
-            u, tree = self.bank.values[hit.node], self.bank.expression(hit.node)
-            w = refined(u, grid, hit.frequency, one.question())
+            query, grid, u = queries[hit.query], grids[hit.node], self.bank.term(hit.node)
+            w = refined(u.values, grid, hit.frequency, query.regression())
             rows = None if grid.rows.all() else grid.rows
-            terms = wave(one, u, tree, w, self.names)
-            proposals += [Proposal(one.formula([term]), max(hit.left, EXACT), "frequencies", rows) for term in terms]
+            terms = wave(query, u, w, self.names)
+            proposals += [Proposal(query.formula([term]), max(hit.unexplained, EXACT), rows) for term in terms]
         return proposals
 
-    def with_best(self, hits: list[_Wave], asked: list[Asked], grids: dict[int, Grid]) -> list[Asked]:
-        """Questions in which the best waves are given, with sine and cosine: a sum of waves is found one by one."""
+    def beside_the_best(self, hits: list[Hit], queries: list[Query], grids: dict[int, Grid]) -> list[Query]:
+        """Queries in which the best waves are fixed, with sine and cosine: a sum of waves is found one by one."""
         more = []
         for hit in hits[: 2 * self.keep]:
-            u, tree = self.bank.values[hit.node], self.bank.expression(hit.node)
-            one = asked[hit.asked]
-            w = refined(u, grids[hit.node], hit.frequency, one.question())
-            inside = Constant(w) * tree
+            query, u = queries[hit.query], self.bank.term(hit.node)
+            w = refined(u.values, grids[hit.node], hit.frequency, query.regression())
+            inside = Constant(w) * u.expression
             # With one of the two only, the other is the same with a phase.
             sine = apply("sin", inside) if "sin" in self.names else apply("cos", inside - Constant(np.pi / 2))
             cosine = apply("cos", inside) if "cos" in self.names else apply("sin", inside + Constant(np.pi / 2))
-            more.append(Asked(one.frame, (*one.given, (np.sin(w * u), sine), (np.cos(w * u), cosine))))
+            both = Term(np.sin(w * u.values), sine), Term(np.cos(w * u.values), cosine)
+            more.append(Query(query.target, (*query.fixed_terms, *both)))
         return more
+
+
+FREQUENCIES_OF_NODES = Stage("frequencies", When.LEVEL, propose, needs=("sin", "cos"))

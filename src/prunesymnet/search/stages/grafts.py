@@ -1,4 +1,4 @@
-"""Back to front along a formula that is nearly right: what would have to stand in place of each of its branches?
+"""Grafts: what would have to stand in place of each branch of a formula that is nearly right?
 
 A search often meets `q*(B*v*sin(theta) + 3)` before `q*(B*v*sin(theta) + E)`. With the rest as it stands, each branch
 has a target of its own: the values by which the formula would give y. The bank is asked for them in four ways: one more
@@ -7,8 +7,9 @@ term beside the branch, one more factor, another term in place of one of a sum, 
 >>> from prunesymnet.data import make_dataset
 >>> from prunesymnet.expression import parse
 >>> x = np.linspace(1, 3, 20)
->>> scene = Scene.of(make_dataset(x, np.exp(x + x**2), names=["x"]), ("+", "exp", "square"), rows=20, seed=0)
->>> [asked.frame.text for asked in questions(parse("exp(2.5*x)"), scene)]
+>>> table = make_dataset(x, np.exp(x + x**2), names=["x"])
+>>> problem = Problem.of(table, ("+", "exp", "square"), rows=20, seed=0)
+>>> [query.target.text for query in branch_queries(parse("exp(2.5*x)"), problem)]
 ['g*exp(2.5*x)', 'sqrt(g)*exp(2.5*x)', 'exp(g)*exp(2.5*x)', 'g**2*exp(2.5*x)', 'g', 'exp(g)', 'exp(g)',
  'exp(g*(2.5*x))']
 """
@@ -19,16 +20,60 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.bank.asked import Asked, Scene
-from prunesymnet.bank.targets import Factor, Frame, Step, further, plain
+from prunesymnet.bank.bank import Term
+from prunesymnet.bank.problem import Problem
+from prunesymnet.bank.query import Query, in_parts
+from prunesymnet.bank.targets import Factor, Step, unwrap
 from prunesymnet.expression import Apply, Constant, Expression, evaluate
 from prunesymnet.operators import Operator
+from prunesymnet.search.stages.base import QUERIES_AT_A_TIME, Batch, Context, Stage, When, measured
 
 Array = NDArray[np.float64]
-Term = tuple[Array, Expression]
 
 NEWTON = 8  # steps towards the value of an operand, from the one that it has
 SAME = 1e-9  # relative: values that are equal but for rounding
+PAIRED, PAIRS_AT_A_TIME = 32, 16  # queries that are asked for pairs, those that a single node answers best; in one scan
+PAIR_NODES = 800  # of the bank, whose pairs are scanned for them
+SHARE = 5  # of the fits that a level has: one part for each pass over the formulas of the front
+LONGEST = 30  # complexity of a formula whose branches are looked at
+SAYS_SOMETHING = 0.5  # of the variation is left by a formula that is worth it
+MUCH_BETTER = 0.5  # of what was left is left after a pass that is worth another
+
+
+def propose(context: Context) -> Iterator[Batch]:
+    """For the formulas of the front that are new, as long as that makes the best of them much better."""
+    done: set[Expression] = set()
+    while (before := _unexplained(context)) < SAYS_SOMETHING:
+        found = [candidate.expression for candidate in context.archive.front()]
+        fresh = [f for f in found if f.complexity <= LONGEST and f not in done and context.problem.has(f)]
+        done.update(fresh)
+        yield from _grafted(context, fresh)
+        yield Batch([], then_fit=context.settings.exhaustive.fits // SHARE)
+        if not _unexplained(context) < MUCH_BETTER * before:
+            return
+
+
+def _unexplained(context: Context) -> float:
+    """What the best formula that may be built on leaves of the variation."""
+    front = [candidate for candidate in context.archive.front() if candidate.expression.complexity <= LONGEST]
+    return min((context.archive.unexplained(candidate) for candidate in front), default=1.0)
+
+
+def _grafted(context: Context, formulas: list[Expression]) -> Iterator[Batch]:
+    """One node for each branch, and two for those queries that one answers best."""
+    problem, bank = context.problem, context.single_bank
+    beside = context.polynomial_terms(2)
+    queries = [query for formula in formulas for query in branch_queries(formula, problem, beside)]
+    best: list[float] = []
+    for part in in_parts(queries, QUERIES_AT_A_TIME):
+        answers = context.scanner.singles(part, bank)
+        for query, (_, node) in zip(part, answers.best, strict=True):
+            best.append(problem.unexplained(query.formula([bank.term(node)])))
+        yield Batch(measured(answers.proposals, problem), answers.scored)
+    order = sorted(range(len(queries)), key=lambda k: best[k])
+    for part in in_parts([queries[k] for k in order[:PAIRED]], PAIRS_AT_A_TIME):
+        answers = context.scanner.pairs(part, context.pair_bank.first(PAIR_NODES))
+        yield Batch(measured(answers.proposals, problem), answers.scored)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +89,7 @@ class Branch:
     def operands(self, inside: Array) -> tuple[Array, ...]:
         if self.other is None:
             return (inside,)
-        return (inside, self.other[0]) if self.place == 0 else (self.other[0], inside)
+        return (inside, self.other.values) if self.place == 0 else (self.other.values, inside)
 
     def up(self, inside: Array) -> Array:
         return np.asarray(self.operator.numpy(*self.operands(inside)))
@@ -57,7 +102,7 @@ class Branch:
 
     def down(self, target: Array) -> Array:
         inverse = self.operator.inverses[self.place] if self.operator.inverses else None
-        others = () if self.other is None else (self.other[0],)
+        others = () if self.other is None else (self.other.values,)
         if inverse is not None:
             inside = np.asarray(inverse(target, *others), dtype=float)
             principal = _same(np.asarray(inverse(self.up(self.now), *others)), self.now)
@@ -77,7 +122,7 @@ class Branch:
     def wrap(self, inside: Expression) -> Expression:
         if self.other is None:
             return Apply(self.operator, (inside,))
-        other = self.other[1]
+        other = self.other.expression
         return Apply(self.operator, (inside, other) if self.place == 0 else (other, inside))
 
 
@@ -85,46 +130,50 @@ def _same(one: Array, two: Array) -> NDArray[np.bool_]:
     return np.abs(one - two) <= SAME * (np.abs(one) + np.abs(two)) + 1e-300
 
 
-def questions(formula: Expression, scene: Scene, beside: Iterable[tuple[Term, ...]] = ()) -> list[Asked]:
+def branch_queries(formula: Expression, problem: Problem, beside: Iterable[tuple[Term, ...]] = ()) -> list[Query]:
     """What may be asked about a formula, from its root to its leaves; nothing where it is not finite on all rows. About
     what it lacks as a factor it is asked with other terms `beside` it, too."""
-    root = plain(scene.y, scene.weights)
     with np.errstate(all="ignore"):
-        values, finite = evaluate(formula, scene.columns)
+        values, finite = evaluate(formula, problem.columns)
         if not finite.all():
             return []
-        divided = root.take_off(Factor(values, formula, divides=True))
-        factors = [] if divided is None else further(divided, (), scene.operators)
-        asked = [Asked(frame, terms) for frame in factors for terms in ((), *beside)]
-        return [*asked, *_ask(formula, (), "", root, scene)]
+        divided = problem.target.undo(Factor(Term(values, formula)))
+        targets = [] if divided is None else unwrap(divided, (), problem.operators)
+        queries = [Query(target, terms) for target in targets for terms in ((), *beside)]
+        return [*queries, *_below(formula, (), "", problem)]
 
 
-def _ask(node: Expression, steps: tuple[Step, ...], above: str, root: Frame, scene: Scene) -> Iterator[Asked]:
+def _below(node: Expression, steps: tuple[Step, ...], above: str, problem: Problem) -> Iterator[Query]:
     """About a node and all below it; `above` is the operator that it is an operand of, or "c*" for a coefficient."""
-    frame = root.take_off(*steps) if steps else root
-    if frame is None or not node.variables:
+    target = problem.target.undo(*steps) if steps else problem.target
+    if target is None or not node.variables:
         return
-    terms = [(evaluate(term, scene.columns).values, term) for term in _terms(node)]
+
+    def term(part: Expression) -> Term:
+        return Term(evaluate(part, problem.columns).values, part)
+
+    terms = [term(part) for part in _terms(node)]
     if above not in ("+", "-", "neg", "c*"):  # where it is a term, the sum is asked
-        yield Asked(frame, tuple(terms))
+        yield Query(target, tuple(terms))
         if len(terms) > 1:
-            yield from (Asked(frame, tuple(terms[:k] + terms[k + 1 :])) for k in range(len(terms)))
+            yield from (Query(target, tuple(terms[:k] + terms[k + 1 :])) for k in range(len(terms)))
         if steps:
-            yield Asked(frame)
+            yield Query(target)
     if steps and above not in ("*", "/", "neg", "c*"):  # where it is a factor, the product is asked
-        divided = root.take_off(*steps, Factor(evaluate(node, scene.columns).values, node, divides=True))
+        divided = problem.target.undo(*steps, Factor(term(node)))
         if divided is not None:
-            yield Asked(divided)
+            yield Query(divided)
     if not isinstance(node, Apply):
         return
-    values = [evaluate(operand, scene.columns).values for operand in node.operands]
-    for place, operand in enumerate(node.operands):
+    operands = [term(operand) for operand in node.operands]
+    for place, operand in enumerate(operands):
         if node.operator.name == "pow" and place == 1:
             continue  # exponents are no operands of the network
-        other = None if len(values) == 1 else (values[1 - place], node.operands[1 - place])
-        branch = Branch(node.operator, place, values[place], other)
-        name = "c*" if node.operator.name == "*" and not node.operands[1 - place].variables else node.operator.name
-        yield from _ask(operand, (*steps, branch), name, root, scene)
+        other = None if len(operands) == 1 else operands[1 - place]
+        branch = Branch(node.operator, place, operand.values, other)
+        coefficient = node.operator.name == "*" and other is not None and not other.expression.variables
+        name = "c*" if coefficient else node.operator.name
+        yield from _below(operand.expression, (*steps, branch), name, problem)
 
 
 def _terms(node: Expression) -> list[Expression]:
@@ -137,3 +186,6 @@ def _terms(node: Expression) -> list[Expression]:
         if node.operator.name == "*" and isinstance(node.operands[0], Constant):
             return _terms(node.operands[1])
     return [node]
+
+
+GRAFTS = Stage("grafts", When.AFTER_LEVEL, propose)

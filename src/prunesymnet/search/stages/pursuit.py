@@ -5,108 +5,115 @@ A state is a set of terms. At each step every state asks the bank for one produc
 that one wrong early term does not stay.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from prunesymnet.bank.asked import EXACT, Asked, Proposal
-from prunesymnet.bank.bank import Bank
-from prunesymnet.bank.scan import scan, unexplained
-from prunesymnet.bank.targets import Frame
-from prunesymnet.expression import Expression
+from prunesymnet.bank.bank import Bank, Term
+from prunesymnet.bank.query import EXACT, Proposal, Query, Scanner, left_by
+from prunesymnet.bank.targets import Target
+from prunesymnet.coefficients.description import BITS_PER_SYMBOL, residual_bits
+from prunesymnet.search.stages.base import Batch, Context, Stage, When
 
-Array = NDArray[np.float64]
+STEPS, SWAPS = 3, 2  # how often terms are added, and exchanged
+SWAPPED = 2  # the best states, of which each term is taken out in turn
+PER_STATE = 4  # times as many answers go on as are kept of each complexity
+PROPOSED = 4  # times as many states are proposed as go on side by side
 
-BITS = 2.0  # for a unit of complexity, about what it takes to write one down
+
+def propose(context: Context) -> Iterator[Batch]:
+    yield Batch(
+        pursue(
+            context.problem.target,
+            context.pursuit_bank,
+            context.scanner,
+            starts=[(), *context.polynomial_terms(1, 3)],
+            beam=context.budget.pursuit_beam,
+            check=context.check,
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """Terms chosen so far, and what they leave unexplained."""
 
-    terms: tuple[tuple[Array, Expression], ...]
-    left: float
+    terms: tuple[Term, ...]
+    unexplained: float = 1.0
 
     def length(self, rows: int) -> float:
-        """The description length, up to a constant that all states share."""
-        size = sum(tree.complexity + 2 for _, tree in self.terms)
-        return 0.5 * rows * float(np.log2(max(self.left, EXACT))) + BITS * size
+        """The description length, up to a constant that all states share; a term needs two symbols more, c* and +."""
+        size = sum(term.expression.complexity + 2 for term in self.terms)
+        return float(residual_bits(rows, max(self.unexplained, EXACT))) + BITS_PER_SYMBOL * size
 
     @property
     def key(self) -> frozenset[str]:
-        return frozenset(str(tree) for _, tree in self.terms)
+        return frozenset(str(term.expression) for term in self.terms)
+
+    @property
+    def exact(self) -> bool:
+        return self.unexplained < EXACT
 
 
 def pursue(
-    frame: Frame,
+    target: Target,
     bank: Bank,
+    scanner: Scanner,
     *,
-    starts: list[tuple[tuple[Array, Expression], ...]],
+    starts: list[tuple[Term, ...]],
     beam: int,
-    steps: int,
-    keep: int,
-    workers: int,
-    swaps: int = 2,
-    source: str = "pursuit",
+    steps: int = STEPS,
+    swaps: int = SWAPS,
     check: Callable[[], None] = lambda: None,
 ) -> list[Proposal]:
-    """The best states met, as formulas of y; `starts` are terms to begin with, `swaps` how often to exchange some."""
-    rows = int((frame.weights > 0).sum())
-    states = [State(terms, 1.0) for terms in starts] or [State((), 1.0)]
+    """The best states met, as formulas of y; `starts` are terms to begin with."""
+    rows = int((target.weights > 0).sum())
+    states = [State(terms) for terms in starts]
     seen: dict[frozenset[str], State] = {}
+
+    def best(count: int) -> list[State]:
+        return sorted(seen.values(), key=lambda state: state.length(rows))[:count]
+
     for _ in range(steps):
         check()
-        fresh = _extended(frame, bank, states, keep, workers)
+        fresh = _extended(target, bank, scanner, states)
         for state in fresh:
             seen.setdefault(state.key, state)
         fresh.sort(key=lambda state: state.length(rows))
-        states = _different(fresh, beam)
-        if not states or states[0].left < EXACT:
+        different: dict[frozenset[str], State] = {}
+        for state in fresh:
+            different.setdefault(state.key, state)
+        states = list(different.values())[:beam]
+        if not states or states[0].exact:
             break
     # Swaps: without each term in turn, what would the bank put in its place?
     for _ in range(swaps):
-        best = sorted(seen.values(), key=lambda state: state.length(rows))[:2]
-        if not best or best[0].left < EXACT:
+        chosen = best(SWAPPED)
+        if not chosen or chosen[0].exact:
             break
         check()
-        shorter = [State(s.terms[:k] + s.terms[k + 1 :], 1.0) for s in best for k in range(len(s.terms))]
-        for state in _extended(frame, bank, [s for s in shorter if s.terms], keep, workers):
+        shorter = [State(state.terms[:k] + state.terms[k + 1 :]) for state in chosen for k in range(len(state.terms))]
+        for state in _extended(target, bank, scanner, [state for state in shorter if state.terms]):
             seen.setdefault(state.key, state)
-    best = sorted(seen.values(), key=lambda state: state.length(rows))
-    return [Proposal(Asked(frame).formula(state.terms), state.left, source) for state in best[: 4 * beam]]
+    return [Proposal(Query(target).formula(state.terms), state.unexplained) for state in best(PROPOSED * beam)]
 
 
-def _different(states: list[State], count: int) -> list[State]:
-    kept: dict[frozenset[str], State] = {}
-    for state in states:
-        kept.setdefault(state.key, state)
-        if len(kept) == count:
-            break
-    return list(kept.values())
-
-
-def _extended(frame: Frame, bank: Bank, states: list[State], keep: int, workers: int) -> list[State]:
+def _extended(target: Target, bank: Bank, scanner: Scanner, states: list[State]) -> list[State]:
     """Each state with one product or two nodes more."""
-    asked = [Asked(frame, state.terms) for state in states]
-    questions = [one.question() for one in asked]
+    regressions = [Query(target, state.terms).regression() for state in states]
     out = []
     for products in (True, False):
-        found = scan(bank.values, bank.complexity, questions, products=products, keep=keep, workers=workers)
-        for state, question, pairs in zip(states, questions, found, strict=True):
+        found = scanner.scan(bank, regressions, products=products)
+        for state, regression, pairs in zip(states, regressions, found, strict=True):
             if not len(pairs):
                 continue
-            one, two = bank.values[pairs.left], bank.values[pairs.right]
-            columns = (one * two)[:, None] if products else np.stack([one, two], axis=1)
-            left = unexplained(columns, question)
-            order = np.argsort(left, kind="stable")[: 4 * keep]
-            for k in order:
-                i, j = int(pairs.left[k]), int(pairs.right[k])
-                trees = bank.expression(i), bank.expression(j)
-                if products:
-                    more: tuple[tuple[Array, Expression], ...] = ((one[k] * two[k], trees[0] * trees[1]),)
-                else:
-                    more = ((one[k], trees[0]), (two[k], trees[1]))
+            left = left_by(pairs, bank, products, regression)
+            for k in np.argsort(left, kind="stable")[: PER_STATE * scanner.keep]:
+                one, two = bank.term(int(pairs.left[k])), bank.term(int(pairs.right[k]))
+                more = (one * two,) if products else (one, two)
                 out.append(State(state.terms + more, float(left[k])))
     return out
+
+
+PURSUIT = Stage("pursuit", When.LEVEL, propose)

@@ -1,4 +1,4 @@
-"""What a formula says between the rows: a pole there fits the table and is worth nothing.
+"""Poles between the rows: a formula with one may fit the table and is worth nothing.
 
 `x**3*(4*x*exp(1/x) - 1)` may go through noisy points on both sides of zero as well as a polynomial does, and leaves the
 range of the target between them by any factor. So formulas are also looked at half way between neighbouring rows, and
@@ -8,8 +8,8 @@ say so. A law that has a pole pays that too, and can: without it the rows near t
 >>> from prunesymnet.data import make_dataset
 >>> from prunesymnet.expression import parse
 >>> x = np.linspace(-1, 1.1, 20)
->>> middle = Middle.of(make_dataset(x, x**2, names=["x"]))
->>> [round(middle.surprise(parse(text))) for text in ("x**2", "x**3/x", "x**2 + 0.01/x", "x**2 + exp(1/x)")]
+>>> between = BetweenRows.of(make_dataset(x, x**2, names=["x"]))
+>>> [round(between.pole_penalty(parse(text))) for text in ("x**2", "x**3/x", "x**2 + 0.01/x", "x**2 + exp(1/x)")]
 [0, 0, 26, 1024]
 """
 
@@ -25,8 +25,8 @@ from prunesymnet.expression import Apply, Constant, Expression, evaluate, postor
 
 Array = NDArray[np.float64]
 
-MOST_ROWS = 1000
-NEIGHBOURS = 2
+MOST_ROWS = 1000  # that are looked between: the distances of all pairs are computed
+NEIGHBOURS = 2  # of each row in several columns: one for each side, on average
 BESIDE, HALVINGS = 1e-9, 30  # of the way between two rows: so near to a pole, which is found by halving the way
 POWERS = ("pow", "square", "cube", "sqrt", "abs", "neg", "inv")
 FREE = 1.0  # ranges of the target that a formula may go beyond it
@@ -34,7 +34,7 @@ MOST_BITS = 1024.0  # for a value that is not finite
 
 
 @dataclass(frozen=True, slots=True)
-class Middle:
+class BetweenRows:
     """Pairs of neighbouring rows [pairs, columns], and the range of the target: of one column each row and the next,
     of several each row and the nearest two."""
 
@@ -45,7 +45,7 @@ class Middle:
     high: float
 
     @classmethod
-    def of(cls, data: Dataset) -> "Middle":
+    def of(cls, data: Dataset) -> "BetweenRows":
         counts = np.ones(data.rows, dtype=bool) if data.weights is None else data.weights > 0
         X = np.unique(data.X[counts], axis=0)
         X = X[:: math.ceil(len(X) / MOST_ROWS)]
@@ -61,29 +61,29 @@ class Middle:
         one = np.repeat(X, near.shape[1], axis=0)
         return cls(data.names, one, X[near.reshape(-1)], float(y.min()), float(y.max()))
 
-    def surprise(self, expression: Expression) -> float:
+    def pole_penalty(self, expression: Expression) -> float:
         """The bits to say how far it goes beyond the target's range."""
         reach = self.high - self.low
         if not (reach > 0 and len(self.one)):
             return 0.0
         with np.errstate(all="ignore"):
-            values, finite = evaluate(expression, self.columns(np.concatenate([*self.looks(expression)])))
+            values, finite = evaluate(expression, self.columns(np.concatenate([*self.points(expression)])))
             beyond = np.maximum(self.low - values, values - self.high) / reach - FREE
         if not (finite & np.isfinite(beyond)).all():
             return MOST_BITS
         return math.log2(1 + max(float(beyond.max()), 0.0))
 
-    def looks(self, expression: Expression) -> Iterator[Array]:
+    def points(self, expression: Expression) -> Iterator[Array]:
         """The points to look at: in the middle, and on both sides of where a denominator is zero."""
         yield (self.one + self.two) / 2
-        for below in denominators(expression):
-            first, second = (evaluate(below, self.columns(rows)).values for rows in (self.one, self.two))
+        for denominator in denominators(expression):
+            first, second = (evaluate(denominator, self.columns(rows)).values for rows in (self.one, self.two))
             turns = np.flatnonzero(first * second < 0)
             one, way = self.one[turns], (self.two - self.one)[turns]
             low, high = np.zeros((len(turns), 1)), np.ones((len(turns), 1))
             for _ in range(HALVINGS if len(turns) else 0):
                 middle = (low + high) / 2
-                before = evaluate(below, self.columns(one + middle * way)).values * first[turns] > 0
+                before = evaluate(denominator, self.columns(one + middle * way)).values * first[turns] > 0
                 low, high = (np.where(before[:, None], a, b) for a, b in ((middle, low), (high, middle)))
             yield from (one + part * way for part in (low - BESIDE, high + BESIDE))
 

@@ -1,0 +1,101 @@
+"""Description length: what it takes to write down a formula, its constants and the residuals, in bits.
+
+A longer formula must pay for itself by smaller residuals. This is the only place that sets the prices:
+
+- a symbol costs 3 bits, an exact number its digits (`formula_bits`);
+- a free constant costs the bits to which the data determine it (`description_length`), or half a bit for each factor of
+  two in the number of rows where nobody has looked at the derivatives yet (`constant_bits`, the price in BIC);
+- residuals cost half a bit per row for each factor of two in the mean squared error (`residual_bits`).
+
+>>> from prunesymnet.expression import parse
+>>> formula_bits(parse("x")), formula_bits(parse("3*x"))
+(3.0, 11.0)
+>>> float(residual_bits(100, 0.25) - residual_bits(100, 1.0))
+-100.0
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prunesymnet.coefficients.fit import Fit
+from prunesymnet.data import Dataset
+from prunesymnet.expression import Constant, Expression, compile_expression, fold
+from prunesymnet.operators import Operator
+from prunesymnet.operators.table import CALL
+
+Array = NDArray[np.float64]
+
+BITS_PER_SYMBOL = 3.0  # one of eight, about as many as a formula is written with
+IRRATIONAL = 6.0  # bits: of the numbers of a formula, few are made with pi, roots or e
+MOST_DIGITS = 52.0  # bits of a float
+SMALLEST = 1e-300  # a mean squared error of 0 has no logarithm
+ROUNDING = 16 * float(np.finfo(np.float64).eps)  # relative: what a few dozen operations leave of the last digits
+
+
+def formula_bits(expression: Expression) -> float:
+    """To write a formula down, its free constants aside: 3 bits per unit of complexity, log2(1 + |k|) for a whole
+    number k, and 6 for pi and for a function of a number."""
+
+    def leaf(node: Expression) -> tuple[float, bool]:
+        exact = isinstance(node, Constant) and not node.is_free
+        return (math.log2(1 + abs(node.value)) if exact else 0.0), exact  # type: ignore[attr-defined]
+
+    def combine(operator: Operator, parts: tuple[tuple[float, bool], ...]) -> tuple[float, bool]:
+        exact = all(part[1] for part in parts)
+        irrational = exact and operator.precedence == CALL
+        return sum(part[0] for part in parts) + (IRRATIONAL if irrational else 0.0), exact
+
+    return BITS_PER_SYMBOL * expression.complexity + fold(expression, leaf, combine)[0]
+
+
+def constant_bits(rows: int) -> float:
+    """To write down a constant that as many rows determine: its size to a precision of one by the root of the rows,
+    and its sign."""
+    return 0.5 * math.log2(rows) + 1
+
+
+def residual_bits(rows: int, mse: ArrayLike) -> Array:
+    """To write down the residuals, up to a constant that all formulas share."""
+    return np.asarray(0.5 * rows * np.log2(np.maximum(mse, SMALLEST)))
+
+
+def rough_length(expression: Expression, rows: int, mse: float) -> float:
+    """The description length without a look at the derivatives: good enough to put candidates in order."""
+    free = len(expression.constants) * constant_bits(rows)
+    return formula_bits(expression) + free + float(residual_bits(rows, mse))
+
+
+def description_length(result: Fit, data: Dataset, *, noise: float = 0.0) -> float:
+    """The description length of a fit; infinite where the formula is not finite on the data. Residuals below `noise`
+    (a part of the target's root mean square) or below the rounding errors are of no interest."""
+    return described(result, data, noise)[0]
+
+
+def described(result: Fit, data: Dataset, noise: float) -> tuple[float, float]:
+    """The description length, and the root mean square of residuals that is of no interest: what the user says, and at
+    least what rounding errors of the target and of each term leave."""
+    if not math.isfinite(result.mse):
+        return math.inf, 0.0
+    constants = np.array(result.expression.constants)
+    _, jacobian = compile_expression(result.expression).values_and_jacobian(data.columns)
+    jacobian = np.where(np.isfinite(jacobian), jacobian, 0.0)
+    size = data.mean(data.y**2)
+    largest = max(size, *(data.mean((c * column) ** 2) for c, column in zip(constants, jacobian, strict=True)), 0.0)
+    least = max(ROUNDING * math.sqrt(largest), noise * math.sqrt(size))
+    rms = math.sqrt(max(result.mse, least**2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        digits = np.log2(1 + np.abs(constants) / (rms / _independent_sizes(jacobian, data)))
+    free = float(np.clip(np.nan_to_num(digits, nan=0.0), 0.0, MOST_DIGITS).sum()) + len(constants)
+    return formula_bits(result.expression) + free + float(residual_bits(data.rows, rms**2)), least
+
+
+def _independent_sizes(jacobian: Array, data: Dataset) -> Array:
+    """How much the residuals move with each constant when those before it are known: constants that make up for one
+    another (a large error each, alone) do not come for free together."""
+    if not len(jacobian):
+        return np.zeros(0)
+    root = 1.0 if data.weights is None else np.sqrt(data.weights / data.weights.mean())
+    sizes = np.abs(np.diagonal(np.linalg.qr((jacobian * root).T, mode="r")))
+    return np.concatenate([sizes, np.zeros(len(jacobian) - len(sizes))])  # more constants than rows

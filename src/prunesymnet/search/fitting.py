@@ -1,0 +1,85 @@
+"""From a proposed formula to a candidate in the archive: merge its constants, fit, measure, make it simpler."""
+
+import math
+from dataclasses import dataclass, replace
+
+from prunesymnet.coefficients import Fit, FitSettings, FitStatus, fit
+from prunesymnet.coefficients.fit import measure
+from prunesymnet.data import Dataset
+from prunesymnet.expression import Expression
+from prunesymnet.search.archive import Archive, Candidate, Pruned
+from prunesymnet.search.constraints import Rules
+from prunesymnet.search.forms import freed, merged_form, reductions
+from prunesymnet.search.rows import Rows
+
+# Most candidates are poor, and a few iterations show it; those that are not get as many as they need.
+PROMISING = 0.9  # R² after the first look that earns a second
+FIRST_LOOK = FitSettings(max_iterations=15, second_chance=False)
+SECOND_LOOK = FitSettings(max_iterations=60)
+LONGEST_TO_SHRINK = 60  # complexity beyond which taking out one operator at a time would take too long
+NEARLY_EXACT = 1e-12  # of the variation: not exact only for some terms too many, whose constants are hard to find
+AS_GOOD = 1.01  # times the error: rounding in a fit makes more of a difference than that only by chance
+
+
+@dataclass(frozen=True)
+class Fitter:
+    """Fits candidates on the training rows, measures them on those held out, and puts them into the archive."""
+
+    rows: Rows
+    rules: Rules
+    archive: Archive
+    fits_per_form: int
+
+    def candidate(self, expression: Expression, stage: str, look: FitSettings = FIRST_LOOK) -> Candidate:
+        """A formula fitted and measured, and in the archive if it is allowed."""
+        if not self.rules.allow(expression):
+            return Candidate(Fit(expression, math.inf, -math.inf, FitStatus.NOT_FINITE, 0, 0.0), math.inf, stage)
+        fitted = fit(expression, self.rows.train, settings=look)
+        if fitted.status is FitStatus.MAX_ITERATIONS and fitted.r2 > PROMISING:
+            fitted = fit(fitted.expression, self.rows.train, settings=SECOND_LOOK)
+        error = measure(fitted.expression, self.rows.held).mse
+        if not math.isfinite(fitted.mse) or len(fitted.expression.constants) > self.rows.most_constants:
+            error = math.inf
+        candidate = Candidate(fitted, error, stage)
+        self.archive.add(candidate)
+        return candidate
+
+    def propose(self, expression: Expression, stage: str, *, exact: bool, first: Dataset | None = None) -> None:
+        """A bank's formula as it stands, and (unless it seems exact) with a weight on every edge, as in the network."""
+        self.consider(expression, stage, first=first)
+        if not exact:
+            self.consider(freed(expression), stage, first=first)
+
+    def consider(
+        self, expression: Expression, stage: str, *, first: Dataset | None = None, pruned: Pruned | None = None
+    ) -> None:
+        """Fit a formula unless its form has been fitted often enough; on the rows of `first` before all others."""
+        merged, form = merged_form(expression, self.rows.train)
+        tries = self.archive.tries[form] = self.archive.tries.get(form, 0) + 1
+        if tries > self.fits_per_form:
+            return
+        if first is not None:
+            merged = fit(merged, first, settings=SECOND_LOOK).expression
+        candidate = self.candidate(merged, stage)
+        self.improve(candidate if pruned is None else replace(candidate, pruned=pruned))
+
+    def improve(self, candidate: Candidate) -> None:
+        """Take a candidate that is clearly better than the best so far, and make it as simple as it can be."""
+        if self.archive.is_better(candidate):
+            nearly = candidate.heldout_mse <= NEARLY_EXACT * self.rows.held.variation
+            simpler = self.shrink(candidate) if nearly or self.archive.is_exact(candidate) else candidate
+            self.archive.set_best(simpler)
+
+    def shrink(self, candidate: Candidate) -> Candidate:
+        """The simplest that is left when operators are taken out as long as the formula stays as good: 1000*sin(x/1000)
+        is no better than x."""
+        while candidate.expression.complexity <= LONGEST_TO_SHRINK:
+            good_enough = max(AS_GOOD * candidate.heldout_mse, self.rows.no_error)
+            look = SECOND_LOOK if self.archive.is_exact(candidate) else FIRST_LOOK
+            smaller = [self.candidate(form, candidate.stage, look) for form in reductions(candidate.expression)]
+            smaller = [one for one in smaller if one.heldout_mse <= good_enough]
+            if not smaller:
+                return candidate
+            simplest = min(smaller, key=lambda one: (one.expression.complexity, one.heldout_mse))
+            candidate = replace(simplest, pruned=candidate.pruned)
+        return candidate

@@ -1,0 +1,78 @@
+"""The linear model: where every search starts from, and what its answer is compared with."""
+
+from collections.abc import Sequence
+from functools import reduce
+
+import numpy as np
+
+from prunesymnet.coefficients import Fit, fit
+from prunesymnet.data import Dataset
+from prunesymnet.expression import Constant, Expression, Variable
+from prunesymnet.search.forms import with_canonical_formula
+
+RIDGE = 1e-12  # beside columns of length one
+WELL_KNOWN = 1e4  # times the variance that a coefficient would have alone
+NO_WORSE = 1e-3  # of R²: rounding may cost so much against the linear model, and chance never more
+STANDARD_ERRORS = 2  # by which each constant of the linear model may be off by chance
+
+
+def linear(names: Sequence[str]) -> Expression:
+    """Where every search starts from: the linear model of some columns."""
+    total: Expression = Constant(1.0)
+    for name in names:
+        total = total + Constant(1.0) * Variable(name)
+    return total
+
+
+def needed_columns(data: Dataset, most: float) -> tuple[str, ...]:
+    """The columns that are left when those that the linear model needs least are taken out, one after the other, as
+    long as its error stays below `most`."""
+    weights = np.full(data.rows, 1.0) if data.weights is None else data.weights
+    root = np.sqrt(weights / weights.sum())
+    centred = (data.X - root**2 @ data.X) * root[:, None]
+    size = np.sqrt(np.einsum("nd,nd->d", centred, centred))
+    centred = centred / np.where(size > 0, size, 1.0)
+    target = (data.y - root**2 @ data.y) * root
+    # All that is needed of the rows. The trace of a ridge makes columns that others make up for the first to go. For d
+    # columns this takes about d**3 steps.
+    gram = centred.T @ centred + RIDGE * np.eye(data.features)
+    along, variation = centred.T @ target, float(target @ target)
+    alive, inverse = np.arange(data.features), np.linalg.inv(gram)
+    while len(alive):
+        solved = inverse @ along[alive]
+        cost = solved**2 / np.diagonal(inverse)
+        least = int(cost.argmin())
+        if variation - float(solved @ along[alive]) + cost[least] > most:
+            break
+        alive = np.delete(alive, least)
+        if inverse[least, least] < WELL_KNOWN:  # the inverse without the column; else too many digits would be lost
+            across = inverse[least] / np.sqrt(inverse[least, least])
+            inverse = np.delete(np.delete(inverse - np.outer(across, across), least, 0), least, 1)
+        else:
+            inverse = np.linalg.inv(gram[np.ix_(alive, alive)])
+    return tuple(data.names[k] for k in alive)
+
+
+def simplest_forms(data: Dataset, required: Sequence[str]) -> list[Expression]:
+    """The linear model, and what may take its place where it is not allowed: that of the required columns alone, a
+    constant."""
+    terms = [Constant(1.0) * Variable(name) for name in required]
+    without_constant = [reduce(Expression.__add__, terms)] if terms else []
+    columns: list[Expression] = [Variable(name) for name in required or data.names[:1]]
+    return [linear(data.names), linear(required), *without_constant, reduce(Expression.__add__, columns), Constant(1.0)]
+
+
+def linear_models(data: Dataset) -> tuple[Fit, Fit]:
+    """The linear model, and the one without the columns that it can do without."""
+    whole = fit(linear(data.names), data)
+    few = needed_columns(data, no_worse_than(whole, data))
+    shorter = whole if few == data.names else fit(linear(few), data)
+    return with_canonical_formula(whole), with_canonical_formula(shorter)
+
+
+def no_worse_than(base: Fit, data: Dataset) -> float:
+    """The error that is no worse than that of the linear model by more than chance explains, or by more than R² can be
+    seen to change."""
+    constants = len(base.expression.constants)
+    chance = base.mse * STANDARD_ERRORS**2 * constants / max(data.rows - constants, 1)
+    return base.mse + min(chance, NO_WORSE * data.variation)

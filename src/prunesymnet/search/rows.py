@@ -1,0 +1,71 @@
+"""The rows of a search: those that candidates are fitted on, and those held out to judge them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from prunesymnet.data import Dataset
+from prunesymnet.errors import DataError
+from prunesymnet.search.settings import SearchSettings
+
+FEWEST_TO_SPLIT = 10  # rows: of fewer, the two that would be held out tell nothing
+ROUNDING = 16 * float(np.finfo(np.float64).eps)  # relative: what a few dozen operations leave of the last digits
+
+
+@dataclass(frozen=True)
+class Rows:
+    """`every` row of the table; the rows that are `used` until the last fit; of these `train` and `held` out, both all
+    of them where there are too few. An error up to `no_error` (a mean square) counts as none: it is `exact` (a part of
+    the target's spread; 0: nothing is), or lost in the rounding of the target."""
+
+    every: Dataset
+    used: Dataset
+    train: Dataset
+    held: Dataset
+    exact: float
+    no_error: float
+
+    @classmethod
+    def of(cls, data: Dataset, settings: SearchSettings) -> "Rows":
+        used = some_rows(data, settings.rows, settings.seed)
+        train, held = _split(used, settings.holdout, settings.seed)
+        no_error = max(settings.exact**2 * held.variation, ROUNDING**2 * float(np.mean(held.y**2)))
+        return cls(data, used, train, held, settings.exact, no_error)
+
+    def is_exact(self, heldout_mse: float) -> bool:
+        return self.exact > 0 and heldout_mse <= self.no_error
+
+    @property
+    def holds_out(self) -> bool:
+        return self.held is not self.train
+
+    @property
+    def most_constants(self) -> int:
+        """Of a formula: more go through any points. Where no rows are held out, half of them must be left to be seen
+        by."""
+        return max(self.train.rows - 2 if self.holds_out else self.train.rows // 2, 1)
+
+    @property
+    def judged(self) -> int:
+        """Training rows and held-out rows together."""
+        return self.train.rows + self.held.rows
+
+
+def some_rows(data: Dataset, most: int, seed: int) -> Dataset:
+    """At most so many rows that count, drawn by the seed, in the table's order."""
+    if data.rows <= most:
+        return data
+    rows = np.arange(data.rows) if data.weights is None else np.flatnonzero(data.weights)
+    count = min(most, len(rows))
+    return data.take(np.sort(np.random.default_rng(seed).choice(rows, count, replace=False)))
+
+
+def _split(data: Dataset, holdout: float, seed: int) -> tuple[Dataset, Dataset]:
+    if data.rows < FEWEST_TO_SPLIT:
+        return data, data
+    try:
+        return data.split(holdout, seed)
+    except DataError:
+        if data.weights is None or data.weights.all():
+            raise
+        return data, data  # too few rows count

@@ -1,0 +1,196 @@
+"""What a stage is: a name, what it needs, and a function from a context to proposals.
+
+A stage is one file here and one line in `STAGES`. It reads a `Context`, which it can't change, and gives batches of
+proposals, the most promising first; the loop fits them, keeps the best, and decides whether to go on. Instead of
+proposals a stage may give queries (`singles` and `query_pairs` ask the banks about those of all stages), or nodes for
+the bank of pairs.
+"""
+
+import enum
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prunesymnet.bank.bank import RECIPROCAL, Bank, Term, grow_bank
+from prunesymnet.bank.monomials import monomial_terms
+from prunesymnet.bank.problem import Problem
+from prunesymnet.bank.query import Answers, Proposal, Query, Scanner, in_parts
+from prunesymnet.bank.targets import Factor
+from prunesymnet.data import Dataset
+from prunesymnet.expression import Expression
+from prunesymnet.network import Network
+from prunesymnet.search.archive import ArchiveView, Pruned
+from prunesymnet.search.budget import Budget
+from prunesymnet.search.settings import SearchSettings
+
+Array = NDArray[np.float64]
+
+ROWS_PER_TERM = 6  # rows for each term of a polynomial that is fixed, so that its coefficients mean something
+QUERIES_AT_A_TIME = 64  # for single nodes: one product of matrices serves them all, and time is told after it
+SHARE_OF_MEMORY = 1 / 8  # for each bank: there are several at a time, and the scan needs copies of them
+
+
+class When(enum.Enum):
+    """When a stage has its turn."""
+
+    START = "before the banks"
+    LEVEL = "at each level, with its banks"
+    AFTER_LEVEL = "after each level, as long as it makes the best formula much better"
+    END = "after all levels"
+
+
+@dataclass(eq=False)
+class Training:
+    """How the training of networks goes on: the loss at each epoch, and at which it was pruned."""
+
+    network: Network
+    losses: list[float] = field(default_factory=list)
+    prunings: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Proposals of a stage, the most promising first, and how many formulas were scored for them. With `then_fit`, that
+    many of all that were put off are fitted before the stage goes on. `pruned` says for each proposal where in a
+    network it comes from, and `training` how that goes."""
+
+    proposals: list[Proposal]
+    scored: int = 0
+    then_fit: int = 0
+    pruned: tuple[Pruned, ...] = ()
+    training: Training | None = None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """`needs`: operators of which at least one must be there (none: no matter which)."""
+
+    name: str
+    when: When
+    propose: Callable[["Context"], Iterator[Batch]] | None = None
+    queries: Callable[["Context"], list[Query]] | None = None
+    nodes: Callable[["Context"], list[Term]] | None = None
+    needs: tuple[str, ...] = ()
+
+    def can_run(self, problem: Problem) -> bool:
+        return not self.needs or bool(set(self.needs) & set(problem.operators))
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a stage may know: the problem, how much it may try, the formulas so far, and (grown when first asked for)
+    the banks of its level. `check` is called now and then by stages that take long: it may raise to end them."""
+
+    problem: Problem
+    budget: Budget
+    scanner: Scanner
+    archive: ArchiveView
+    stages: tuple[Stage, ...]  # those that are switched on
+    settings: SearchSettings
+    train: Dataset  # all rows that candidates are fitted on; the problem has some of them
+    check: Callable[[], None] = lambda: None
+
+    def at(self, level: int) -> "Context":
+        return replace(self, budget=Budget.of(level))
+
+    def of(self, problem: Problem) -> "Context":
+        """The same with another problem, from the start."""
+        return replace(self, problem=problem, budget=Budget.of(0))
+
+    def run(self, *when: When) -> Iterator[tuple[Stage, Batch]]:
+        """The batches of all stages that have their turn."""
+        for stage in self.stages:
+            if stage.when not in when or stage.propose is None or not stage.can_run(self.problem):
+                continue
+            needs_banks = stage.when in (When.LEVEL, When.AFTER_LEVEL)
+            if not needs_banks or len(self.pair_bank):  # empty where no column varies within the range of floats
+                yield from ((stage, batch) for batch in stage.propose(self))
+
+    # Banks
+
+    @cached_property
+    def pair_bank(self) -> Bank:
+        """Nodes to be paired, with their reciprocals."""
+        bank = self.grow(self.budget.pair_nodes)
+        for stage in self.stages:
+            if stage.nodes and stage.can_run(self.problem):
+                bank = bank.with_terms(stage.nodes(self))
+        return self.with_reciprocals(bank)
+
+    @cached_property
+    def single_bank(self) -> Bank:
+        """Nodes to be tried one by one."""
+        return self.grow(self.budget.single_nodes)
+
+    @cached_property
+    def query_bank(self) -> Bank:
+        return self.pair_bank.first(self.budget.query_nodes)
+
+    @cached_property
+    def pursuit_bank(self) -> Bank:
+        return self.pair_bank.first(self.budget.pursuit_nodes)
+
+    def grow(self, size: int) -> Bank:
+        memory = self.scanner.memory * SHARE_OF_MEMORY
+        return grow_bank(self.problem.columns, self.problem.operators.values(), size, memory=memory)
+
+    def with_reciprocals(self, bank: Bank) -> Bank:
+        return bank.with_reciprocals() if self.problem.divides else bank
+
+    # Queries
+
+    @cached_property
+    def queries(self) -> list[Query]:
+        """Those of all stages that have some."""
+        asking = [stage.queries for stage in self.stages if stage.queries and stage.can_run(self.problem)]
+        return [query for queries in asking for query in queries(self)]
+
+    @cached_property
+    def _single_answers(self) -> dict[int, Answers]:
+        return {}
+
+    def single_answers(self) -> Iterator[Answers]:
+        """One node of the large bank for each query, some queries at a time; each is scanned once."""
+        known = self._single_answers
+        for k, part in enumerate(in_parts(self.queries, QUERIES_AT_A_TIME)):
+            if k not in known:
+                known[k] = self.scanner.singles(part, self.single_bank)
+            yield known[k]
+
+    @cached_property
+    def best_single(self) -> list[tuple[float, int]]:
+        """For each query, what the best node of the large bank leaves unexplained, and which one that is."""
+        return [best for answers in self.single_answers() for best in answers.best]
+
+    def simple_terms(self, count: int) -> list[Term]:
+        """The simplest nodes."""
+        return [self.pair_bank.term(node) for node in range(min(count, len(self.pair_bank)))]
+
+    def simple_factors(self, count: int) -> list[Factor]:
+        """The simplest nodes as factors to be divided out: for 1/f, multiplying by f."""
+        bank, found = self.pair_bank, []
+        for node in range(min(count, len(bank))):
+            reciprocal = bank.operator[node] == RECIPROCAL
+            found.append(Factor(bank.term(int(bank.left[node]) if reciprocal else node), divides=not reciprocal))
+        return found
+
+    def polynomial_terms(self, *degrees: int) -> list[tuple[Term, ...]]:
+        """All terms up to each degree, where there are few enough for the rows."""
+        columns = self.problem.columns
+        most = len(self.problem.y) // ROWS_PER_TERM
+        few = [degree for degree in degrees if comb(len(columns) + degree, degree) - 1 <= most]
+        return [tuple(monomial_terms(columns, degree)) for degree in few]
+
+
+def measured(proposals: list[Proposal], problem: Problem) -> list[Proposal]:
+    """With what they leave of y itself, where they were scored on another target."""
+    return [replace(proposal, unexplained=problem.unexplained(proposal.expression)) for proposal in proposals]
+
+
+def substituted(proposals: list[Proposal], parts: dict[str, Expression]) -> list[Proposal]:
+    """With formulas in place of columns."""
+    return [replace(proposal, expression=proposal.expression.substitute(parts)) for proposal in proposals]

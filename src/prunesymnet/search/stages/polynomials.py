@@ -1,0 +1,74 @@
+"""Polynomials of all columns, and of what is inside an operator: one decomposition says what each degree leaves."""
+
+from collections.abc import Iterator
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prunesymnet.bank.bank import Term
+from prunesymnet.bank.monomials import monomial_terms
+from prunesymnet.bank.problem import Problem
+from prunesymnet.bank.query import Proposal
+from prunesymnet.bank.targets import Target, unwrap
+from prunesymnet.coefficients.description import BITS_PER_SYMBOL, constant_bits, residual_bits
+from prunesymnet.coefficients.linear import eliminate
+from prunesymnet.expression import Constant, Expression
+from prunesymnet.search.stages.base import Batch, Context, Stage, When
+
+Array = NDArray[np.float64]
+
+MOST_TERMS, MOST_DEGREE = 60, 12  # the solve costs rows * terms**2; beyond degree 12 floats tell powers apart badly
+SHARE_OF_ROWS = 0.6  # for the terms: the rest of the rows judges
+EXACT_BY_DIFFERENCE = 1e-13  # of the variation, where it is a difference of sums of squares: less is rounding
+
+
+def propose(context: Context) -> Iterator[Batch]:
+    problem = context.problem
+    yield Batch(list(polynomials(problem, problem.target)))
+    inside = unwrap(problem.target, [], problem.operators)[1:]
+    yield Batch([found for target in inside for found in polynomials(problem, target, only_exact=True)])
+
+
+def polynomials(problem: Problem, target: Target, *, only_exact: bool = False) -> Iterator[Proposal]:
+    """The polynomial of all columns of the lowest degree that is exact, else (unless `only_exact`) of the degree that
+    pays best; without the terms that the data do not need."""
+    root = np.sqrt(target.weights)
+    rows = int((target.weights > 0).sum())
+    counts = [comb(len(problem.columns) + degree, degree) for degree in range(MOST_DEGREE + 1)]
+    counts = [count for count in counts if count <= min(SHARE_OF_ROWS * rows, MOST_TERMS)]
+    if len(counts) < 2:
+        return
+    terms = [Term(np.ones_like(root), Constant(1)), *monomial_terms(problem.columns, len(counts) - 1)]
+    columns = np.array([term.values for term in terms]) * root
+    with np.errstate(all="ignore"):
+        size = np.sqrt(np.einsum("kn,kn->k", columns, columns))
+    if not np.isfinite(size).all():
+        return
+    values = target.values * root
+    # Terms are in order of degree: one decomposition says what each degree leaves.
+    along = np.linalg.qr((columns / np.where(size > 0, size, 1.0)[:, None]).T)[0].T @ values
+    left = np.maximum(values @ values - np.cumsum(along**2)[np.array(counts) - 1], 0.0)
+    variation = float(left[0])
+    exact = np.flatnonzero(left <= EXACT_BY_DIFFERENCE * variation)
+    if len(exact):
+        degree = int(exact[0])
+    elif only_exact:
+        return
+    else:
+        lengths = residual_bits(rows, left) + (constant_bits(rows) + BITS_PER_SYMBOL) * np.array(counts)
+        degree = int(lengths.argmin())
+    kept, error = eliminate(columns[: counts[degree]], values, rows)
+    formula = weighted_sum([(coefficient, terms[index].expression) for index, coefficient in kept])
+    yield Proposal(target.wrap(formula), error / variation if variation > 0 else 0.0)
+
+
+def weighted_sum(terms: list[tuple[float, Expression]]) -> Expression:
+    """The sum of coefficients times trees."""
+    total: Expression = Constant(0)
+    for coefficient, tree in terms:
+        total = total + Constant(coefficient) * tree
+    return total
+
+
+POLYNOMIALS = Stage("polynomials", When.START, propose)

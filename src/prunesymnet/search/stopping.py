@@ -1,0 +1,107 @@
+"""When a search ends: an exact formula that is simple, nothing but noise left, or a limit."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from prunesymnet.bank.problem import Problem
+from prunesymnet.bank.query import left_by
+from prunesymnet.bank.regression import Regression, unexplained
+from prunesymnet.coefficients import Fit
+from prunesymnet.expression import compile_expression
+from prunesymnet.search.archive import Archive
+from prunesymnet.search.settings import SearchStatus
+from prunesymnet.search.stages.base import Context
+
+TO_FINISH = 0.05  # of the time limit: for the last fits and the rounding
+SIMPLE = 10  # complexity: an exact formula that is longer is given some more batches to find a shorter one
+MORE_BATCHES = 6
+POLYNOMIAL = "polynomials"  # the stage whose exact formulas are final: all terms were tried at once
+MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation, by level: if no more can be hidden, the search may end
+ROWS_TO_CHECK = 2000  # for noise: more rows than banks are scanned with, so that less can be hidden
+SAYS_SOMETHING = 0.5  # of the variation: what is left of a formula that explains less is no noise
+BANK = 400  # nodes whose pairs are tried on the residuals
+CLEARLY = 4.0  # bits more than chance
+
+
+class LimitReached(Exception):
+    """A limit of time or of fits ends the search."""
+
+    def __init__(self, status: SearchStatus) -> None:
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Time as `clock` tells it, and the number of fits (None: any)."""
+
+    time_limit: float
+    max_fits: int | None
+    clock: Callable[[], float] = time.monotonic
+    began: float = 0.0
+
+    @classmethod
+    def start(cls, time_limit: float, max_fits: int | None, clock: Callable[[], float]) -> "Limits":
+        return cls(time_limit, max_fits, clock, clock())
+
+    @property
+    def seconds(self) -> float:
+        return self.clock() - self.began
+
+    def check(self, fits: int) -> None:
+        """Raise if a limit is reached."""
+        if self.seconds > (1 - TO_FINISH) * self.time_limit:
+            raise LimitReached(SearchStatus.TIME_LIMIT)
+        if self.max_fits is not None and fits >= self.max_fits:
+            raise LimitReached(SearchStatus.FIT_LIMIT)
+
+
+@dataclass
+class Patience:
+    """Whether there is an exact formula, and it is simple, or has been there for some batches."""
+
+    waited: int = 0
+
+    def is_over(self, archive: Archive) -> bool:
+        best = archive.best
+        if best is None or not archive.exact:
+            return False
+        self.waited += 1
+        simple = best.expression.complexity <= SIMPLE or best.stage == POLYNOMIAL
+        return simple or self.waited > MORE_BATCHES
+
+
+def looks_like_noise(context: Context, chosen: Fit | None) -> bool:
+    """Whether what a formula leaves looks like noise: nothing in the bank explains more of it than chance would, and
+    what could hide behind that chance is a small part of the variation."""
+    if chosen is None or 1 - chosen.r2 > SAYS_SOMETHING:
+        return False
+    settings, names = context.settings, set(context.problem.columns) | set(chosen.expression.variables)
+    problem = Problem.of(context.train, settings.operators, ROWS_TO_CHECK, settings.seed)
+    problem = problem.only(name for name in problem.columns if name in names)
+    hidden = hidden_share(replace(context, problem=problem), chosen)
+    most = MAY_BE_MISSED[min(context.budget.level, len(MAY_BE_MISSED) - 1)]
+    return hidden is not None and (1 - chosen.r2) * hidden < most
+
+
+def hidden_share(context: Context, chosen: Fit) -> float | None:
+    """What share of its residual a formula may have missed without anyone seeing it: any pair of nodes that explains
+    more than this would stand out from the best of as many pairs by chance. None if one does."""
+    problem = context.problem
+    values, jacobian = compile_expression(chosen.expression).values_and_jacobian(problem.columns)
+    residual, rows = problem.y - values, len(problem.y)
+    bank = context.with_reciprocals(context.grow(BANK))
+    regression = Regression(residual, jacobian if len(jacobian) else None, problem.weights)
+    before = float(unexplained(np.zeros((1, 0, rows)), regression)[0])
+    # Of M columns by chance the best leaves about M**(-2/freedom) of what has so many degrees of freedom.
+    chance = 2 * math.log2(len(bank)) + math.log2(rows) + CLEARLY
+    freedom = max(rows - len(jacobian) - 3, 1)
+    for products in (True, False):
+        (pairs,) = context.scanner.scan(bank, [regression], products=products)
+        left = max(float(left_by(pairs, bank, products, regression).min(initial=before)), 1e-300)
+        if 0.5 * freedom * math.log2(before / left) > chance:
+            return None
+    return float(1 - 2 ** (-2 * chance / freedom))

@@ -1,0 +1,46 @@
+"""Proposals that wait to be fitted: the most promising of a batch go at once, the others when a level is through."""
+
+from dataclasses import dataclass, field
+
+from prunesymnet.bank.query import Proposal, by_rank
+from prunesymnet.coefficients.description import rough_length
+
+AT_ONCE = 2  # of a batch, besides those that seem exact: of least error, and of shortest description
+
+
+@dataclass
+class Waiting:
+    """Proposals by the stage that made them; `rows` is how many a formula is fitted on."""
+
+    rows: int
+    proposals: list[tuple[str, Proposal]] = field(default_factory=list)
+
+    def add(self, stage: str, proposals: list[Proposal]) -> list[Proposal]:
+        """Which to fit at once; the others wait. Those of shortest description give what is simple its turn on noisy
+        data."""
+        rest = [proposal for proposal in proposals if not proposal.exact]
+        promising = {id(p): p for key in (_error, self.length) for p in sorted(rest, key=key)[:AT_ONCE]}
+        self.proposals += [(stage, proposal) for proposal in rest if id(proposal) not in promising]
+        return [*(p for p in proposals if p.exact), *promising.values()]
+
+    def length(self, proposal: Proposal) -> float:
+        return rough_length(proposal.expression, self.rows, proposal.unexplained)
+
+    def take(self, count: int) -> list[tuple[str, Proposal]]:
+        """So many, and the rest is given up: of each stage the best of each complexity, then the second best of each,
+        and so on; the stages in turn."""
+        ranked = by_rank(
+            self.proposals, lambda one: one[1].unexplained, lambda one: (one[0], one[1].expression.complexity)
+        )
+        self.proposals = []
+        turns: dict[str, int] = {}
+        in_turn = []
+        for stage, proposal in ranked:
+            turns[stage] = turn = turns.get(stage, -1) + 1
+            in_turn.append((turn, stage, proposal))
+        in_turn.sort(key=lambda entry: entry[0])
+        return [(stage, proposal) for _, stage, proposal in in_turn[:count]]
+
+
+def _error(proposal: Proposal) -> float:
+    return proposal.unexplained

@@ -1,0 +1,86 @@
+"""The rows that banks are grown on: which they are, how they count, and what they say of a formula."""
+
+import numpy as np
+import pytest
+
+from contexts import columns_of, problem, problem_of
+from prunesymnet.bank.problem import Problem
+from prunesymnet.data import make_dataset
+from prunesymnet.expression import parse
+from prunesymnet.operators import PAPER
+
+
+def test_a_problem_is_of_some_rows_drawn_by_the_seed():
+    X = np.arange(500.0)
+    data = make_dataset(X, np.sin(X), names=["x"])
+    one, same, other = (Problem.of(data, PAPER, 100, seed) for seed in (1, 1, 2))
+    assert len(one.y) == one.data.rows == 100
+    np.testing.assert_array_equal(one.columns["x"], same.columns["x"])
+    assert not np.array_equal(one.columns["x"], other.columns["x"])
+    assert len(set(one.columns["x"].tolist())) == 100
+    np.testing.assert_array_equal(one.y, np.sin(one.columns["x"]))
+    np.testing.assert_array_equal(Problem.of(data, PAPER, 500, 0).columns["x"], X)
+
+
+def test_rows_far_out_on_the_tails_count_less():
+    target = np.r_[np.random.default_rng(0).normal(size=99), 1e6]
+    weights = problem_of({"x": np.arange(100.0)}, target).weights
+    assert weights.sum() == pytest.approx(1)
+    assert weights[-1] < 1e-6 * weights[0]
+    order = np.argsort(np.abs(target - np.median(target)))
+    assert (np.diff(weights[order]) <= 0).all()
+    assert weights[:99].min() > 0.5 * weights[:99].max()
+
+
+def test_rows_without_weight_are_left_out_and_the_others_count_by_theirs():
+    weights = np.repeat([0.0, 1.0, 2.0, 3.0], 10)
+    target = np.tile([1.0, -1.0], 20)
+    some = problem_of({"x": np.arange(40.0)}, target, weights=weights)
+    np.testing.assert_array_equal(some.columns["x"], np.flatnonzero(weights))
+    np.testing.assert_allclose(some.weights, weights[weights > 0] / weights.sum())
+
+
+def test_a_target_of_mostly_one_value_has_weights_all_the_same():
+    weights = problem_of({"x": np.arange(40.0)}, np.r_[np.zeros(37), 1, 2, 3]).weights
+    assert np.isfinite(weights).all()
+    assert (weights > 0).all()
+
+
+def test_its_target_is_y_itself():
+    some = problem("x*y")
+    np.testing.assert_array_equal(some.target.values, some.y)
+    np.testing.assert_allclose(some.target.weights, some.weights)
+    assert some.target.steps == ()
+
+
+def test_columns_may_be_left_out_and_be_others():
+    some = problem("x*y + z", names="xyz")
+    few = some.only(["z", "x"])
+    assert list(few.columns) == ["z", "x"]
+    assert few.has(parse("x + z"))
+    assert not few.has(parse("x + y"))
+    made = some.with_columns({"block": some.columns["x"] * some.columns["y"]})
+    assert list(made.columns) == ["block"]
+    assert made.unexplained(parse("block")) == pytest.approx(some.unexplained(parse("x*y")))
+    np.testing.assert_array_equal(made.y, some.y)
+
+
+def test_columns_with_a_zero_have_no_logarithm():
+    columns = columns_of()
+    columns["x"][3] = 0.0
+    assert list(problem_of(columns, columns["y"] ** 2).nonzero_columns) == ["y"]
+
+
+@pytest.mark.parametrize(("operators", "divides"), [(("+", "/"), True), (("inv",), True), (("+", "*", "exp"), False)])
+def test_whether_there_are_quotients(operators, divides):
+    assert problem("x*y", operators).divides is divides
+
+
+def test_what_a_formula_leaves_of_the_variation():
+    some = problem("x*y + 0.1*x")
+    assert some.unexplained(parse("x*y + 0.1*x")) < 1e-30
+    mean = float(some.weights @ some.y)
+    assert some.unexplained(parse(repr(mean))) == pytest.approx(1)
+    left = some.weights @ (0.1 * some.columns["x"]) ** 2 / (some.weights @ (some.y - mean) ** 2)
+    assert some.unexplained(parse("x*y")) == pytest.approx(left)
+    assert some.unexplained(parse("log(x)")) == 1  # x changes its sign

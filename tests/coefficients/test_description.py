@@ -1,0 +1,128 @@
+"""Description length: what formulas, constants and residuals cost."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from prunesymnet.coefficients import fit
+from prunesymnet.coefficients.description import (
+    BITS_PER_SYMBOL,
+    IRRATIONAL,
+    constant_bits,
+    described,
+    description_length,
+    formula_bits,
+    residual_bits,
+    rough_length,
+)
+from prunesymnet.coefficients.fit import measure
+from prunesymnet.data import make_dataset
+from prunesymnet.expression import canonical, parse
+from strategies import expressions
+
+X = np.linspace(0.1, 3, 50)
+
+
+def table(y, weights=None):
+    return make_dataset(X, y, names=["x"], weights=weights)
+
+
+def noisy(size=0.1, seed=0):
+    return table(2 * np.sin(X) + 1 + size * np.random.default_rng(seed).normal(size=50))
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("x", 0),
+        ("x + y", 0),
+        ("sin(x)", 0),  # a function of a column is a symbol like others
+        ("2.5*x", 0),  # a free constant has a price of its own
+        ("x**2", 0),  # a square is one symbol
+        ("3*x", math.log2(4)),
+        ("(-7)*x", math.log2(8)),
+        ("x**5", math.log2(6)),
+        ("sqrt(2)*x", IRRATIONAL + math.log2(3)),
+        ("pi*x", IRRATIONAL),
+    ],
+)
+def test_what_a_formula_costs(text, more):
+    tree = parse(text)
+    assert formula_bits(tree) == pytest.approx(BITS_PER_SYMBOL * tree.complexity + more)
+
+
+@given(expressions(max_leaves=5))
+@settings(max_examples=60)
+def test_equal_formulas_cost_the_same_once_they_are_canonical(tree):
+    once = canonical(tree)
+    assert formula_bits(canonical(once)) == formula_bits(once)
+    assert formula_bits(tree) >= BITS_PER_SYMBOL * tree.complexity
+
+
+def test_the_order_of_terms_costs_nothing():
+    one, other = (canonical(parse(text)) for text in ("3*x + sin(y)*x + 2", "x*sin(y) + 2 + x*3"))
+    assert formula_bits(one) == formula_bits(other)
+
+
+def test_residuals_cost_half_a_bit_per_row_and_factor_of_two():
+    assert residual_bits(100, 0.25) - residual_bits(100, 1.0) == pytest.approx(-100)
+    assert residual_bits(40, [1.0, 2.0]) == pytest.approx([0, 20])
+    assert np.isfinite(residual_bits(100, 0.0))
+
+
+def test_a_constant_costs_what_as_many_rows_determine():
+    assert constant_bits(1) == 1
+    assert constant_bits(400) - constant_bits(100) == pytest.approx(1)
+
+
+def test_the_rough_length_is_the_sum_of_its_parts():
+    tree = parse("2.5*sin(x) + 1.5")
+    expected = formula_bits(tree) + 2 * constant_bits(50) + float(residual_bits(50, 0.01))
+    assert rough_length(tree, 50, 0.01) == pytest.approx(expected)
+
+
+def test_the_length_of_a_fit_is_that_of_formula_constants_and_residuals():
+    data = noisy()
+    found = fit(parse("1.0*sin(x) + 1.0"), data)
+    a, b = found.expression.constants
+    # each constant to the precision that the residuals leave, given those before it
+    first = np.linalg.norm(np.sin(X))
+    second = np.linalg.norm(np.ones(50) - np.sin(X) * (np.sin(X).sum() / first**2))
+    digits = [math.log2(1 + abs(c) * size / math.sqrt(found.mse)) + 1 for c, size in ((a, first), (b, second))]
+    expected = formula_bits(found.expression) + sum(digits) + float(residual_bits(50, found.mse))
+    assert description_length(found, data) == pytest.approx(expected)
+
+
+def test_the_right_formula_is_shorter_than_a_worse_and_than_a_longer_one():
+    data = noisy()
+    right, worse, longer = (
+        description_length(fit(parse(text), data), data)
+        for text in ("1.0*sin(x) + 1.0", "1.0*x + 1.0", "1.0*sin(x) + 1.0 + 0.01*cos(x)*exp(x)*x")
+    )
+    assert right < worse
+    assert right < longer
+
+
+def test_noise_that_is_of_no_interest_makes_no_difference():
+    data = noisy(1e-6)
+    close, closer = measure(parse("2.00001*sin(x) + 1"), data), measure(parse("2.000001*sin(x) + 1"), data)
+    assert description_length(close, data) > description_length(closer, data)
+    lengths = [described(found, data, 1e-3)[0] for found in (close, closer)]
+    assert lengths[0] == pytest.approx(lengths[1], abs=1e-3)
+    assert described(close, data, 1e-3)[1] == pytest.approx(1e-3 * math.sqrt(np.mean(data.y**2)))
+
+
+def test_what_is_not_finite_is_infinitely_long():
+    data = noisy()
+    assert description_length(measure(parse("log(x - 1.0)"), data), data) == math.inf
+
+
+def test_rows_count_by_their_weights():
+    y = 2 * np.sin(X) + 1
+    spoiled, weights = y.copy(), np.ones(50)
+    spoiled[::10], weights[::10] = 1e6, 0
+    data = table(spoiled, weights)
+    right, wrong = (description_length(fit(parse(text), data), data) for text in ("1.0*sin(x) + 1.0", "1.0*x + 1.0"))
+    assert right < wrong - 100

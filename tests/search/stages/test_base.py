@@ -1,0 +1,165 @@
+"""Stages and their context: who has a turn, when, and what they get."""
+
+import numpy as np
+import pytest
+
+from contexts import all_stages_but, columns_of, context_of, names_of, problem, problem_of, run, stages_named, term
+from prunesymnet.bank.bank import LISTED
+from prunesymnet.bank.query import Proposal, Query
+from prunesymnet.expression import parse
+from prunesymnet.search import STAGES, ExhaustiveSettings, SearchSettings, Start
+from prunesymnet.search.budget import Budget
+from prunesymnet.search.loop import _Search
+from prunesymnet.search.stages import Batch, Stage, When
+from prunesymnet.search.stages.base import measured, substituted
+
+FEW = ("+", "*", "/", "sin", "exp")
+SMALL = problem("exp(x)*sin(3*y) + x*y", FEW, noise=0.1, rows=16, low=0.3)
+SHOWN = [stage.name for stage in STAGES if stage.propose and stage.when in (When.START, When.LEVEL)]
+
+
+def made_up(propose=None, name="made up", when=When.LEVEL, **options):
+    return Stage(name, when, propose, **options)
+
+
+def test_names_are_different():
+    assert len({stage.name for stage in STAGES}) == len(STAGES)
+
+
+def test_every_stage_does_one_thing():
+    for stage in STAGES:
+        assert [stage.propose, stage.queries, stage.nodes].count(None) == 2, stage.name
+
+
+@pytest.mark.parametrize("name", [name for name in SHOWN if name not in ("nested_targets", "query_pairs")])
+def test_a_stage_may_be_alone(name):
+    assert names_of(run(context_of(SMALL, stages=stages_named(name)))) == {name}
+
+
+@pytest.mark.parametrize("name", [stage.name for stage in STAGES])
+def test_a_stage_that_is_switched_off_is_not_there(name):
+    settings = SearchSettings(exhaustive=ExhaustiveSettings(without=(name,)))
+    there = _Search(SMALL.data, settings, None, Start(), lambda: 0.0).context().stages
+    assert [stage.name for stage in there] == [stage.name for stage in STAGES if stage.name != name]
+
+
+def test_without_a_stages_queries_they_are_not_asked():
+    every = context_of(SMALL).queries
+    asking = [stage for stage in STAGES if stage.queries]
+    for stage in asking:
+        without = context_of(SMALL, stages=all_stages_but(stage.name)).queries
+        alone = context_of(SMALL, stages=(stage,)).queries
+        assert alone
+        assert len(without) + len(alone) == len(every)
+    assert context_of(SMALL, stages=all_stages_but(*(stage.name for stage in asking))).queries == []
+
+
+def test_a_stage_needs_one_of_its_operators():
+    waves = made_up(lambda context: iter([Batch([])]), needs=("sin", "cos"))
+    for operators, there in ((("+", "sin"), True), (("cos",), True), (("+", "exp"), False)):
+        context = context_of(problem("x*y", operators, rows=16), stages=(waves,))
+        assert bool(list(context.run(When.LEVEL))) is there
+    assert "frequencies" not in names_of(run(context_of(problem("x*y", ("+", "exp"), rows=16), stages=STAGES[7:15])))
+
+
+def test_a_stage_has_its_turn_when_it_says():
+    stages = tuple(made_up(lambda context: iter([Batch([])]), when.name, when) for when in When)
+    context = context_of(SMALL, stages=stages)
+    for when in When:
+        assert [stage.name for stage, _ in context.run(when)] == [when.name]
+    assert [stage.name for stage, _ in context.run(When.START, When.END)] == ["START", "END"]
+
+
+# ---- made-up stages -----------------------------------------------------------------------------------
+
+
+def test_a_new_stage_proposes():
+    batch = Batch([Proposal(parse("x + y"), 0.5)], scored=7)
+    context = context_of(SMALL, stages=(*stages_named("pairs"), made_up(lambda _: iter([batch]))))
+    stage, last = list(context.run(When.LEVEL))[-1]
+    assert (stage.name, last) == ("made up", batch)
+
+
+def test_a_new_stages_queries_are_asked_of_the_banks():
+    truth = problem("exp(x)*y + 3*sin(5*x)", FEW)
+    asks = made_up(queries=lambda context: [Query(context.problem.target, (term(truth.columns, "sin(5*x)"),))])
+    asked = run(context_of(truth, stages=(asks, *stages_named("singles", "query_pairs"))))
+    assert any(proposal.exact for _, proposals in asked for proposal in proposals)
+    not_asked = run(context_of(truth, stages=stages_named("singles", "query_pairs")))
+    assert not any(proposal.exact for _, proposals in not_asked for proposal in proposals)
+
+
+def test_a_new_stages_nodes_are_in_the_bank_of_pairs():
+    node = term(SMALL.columns, "sin(7.5*x)")
+    bank = context_of(SMALL, stages=(made_up(nodes=lambda context: [node]),)).pair_bank
+    listed = [str(bank.expression(k)) for k in range(len(bank)) if bank.operator[k] == LISTED]
+    assert listed == ["sin(7.5*x)"]
+    assert len(bank) > len(context_of(SMALL, stages=()).pair_bank)
+
+
+# ---- the context --------------------------------------------------------------------------------------
+
+
+def test_another_level_has_another_budget_and_banks_of_its_own():
+    context = context_of(SMALL, stages=())
+    first, second = context.pair_bank, context.at(1).pair_bank
+    assert context.at(1).budget == Budget.of(1)
+    assert len(first) < len(second)
+    assert context.pair_bank is first  # grown once
+
+
+def test_another_problem_begins_at_the_first_level():
+    other = SMALL.only(["x"])
+    context = context_of(SMALL, stages=()).at(2).of(other)
+    assert context.budget == Budget.of(0)
+    assert set(context.pair_bank.names) == {"x"}
+
+
+def test_banks_keep_to_the_budget():
+    context = context_of(SMALL, stages=())
+    budget = context.budget
+    assert len(context.grow(budget.pair_nodes)) <= budget.pair_nodes
+    assert len(context.single_bank) <= budget.single_nodes
+    assert len(context.query_bank) <= len(context.pair_bank)
+    assert len(context.pursuit_bank) <= budget.pursuit_nodes
+
+
+def test_reciprocals_are_in_a_bank_where_there_are_quotients():
+    for operators, more in ((("+", "/"), True), (("+", "*"), False)):
+        context = context_of(problem("x*y", operators, low=0.3), stages=())
+        bank = context.grow(50)
+        assert (len(context.with_reciprocals(bank)) > len(bank)) is more
+
+
+def test_each_query_is_scanned_once_for_single_nodes():
+    context = context_of(SMALL, stages=stages_named("fixed_terms"))
+    one = list(context.single_answers())
+    again = list(context.single_answers())
+    assert all(a is b for a, b in zip(one, again, strict=True))
+    assert len(context.best_single) == len(context.queries)
+    for left, node in context.best_single:
+        assert 0 <= left <= 1
+        assert 0 <= node < len(context.single_bank)
+
+
+def test_simple_factors_are_the_simple_terms():
+    context = context_of(SMALL, stages=())
+    for one, factor in zip(context.simple_terms(20), context.simple_factors(20), strict=True):
+        values = factor.term.values if factor.divides else 1 / factor.term.values
+        np.testing.assert_allclose(values, one.values)
+
+
+def test_polynomial_terms_need_rows_for_their_coefficients():
+    context = context_of(problem("x*y", FEW, rows=60), stages=())
+    assert [len(terms) for terms in context.polynomial_terms(1, 2, 3)] == [2, 5, 9]
+    few = context_of(problem("x*y", FEW, rows=30), stages=())
+    assert [len(terms) for terms in few.polynomial_terms(1, 2, 3)] == [2, 5]
+
+
+def test_proposals_are_measured_on_the_problem_and_columns_put_in():
+    columns = columns_of()
+    truth = problem_of(columns, columns["x"] * columns["y"] + 1, FEW)
+    (one,) = measured([Proposal(parse("x*y"), 0.0)], truth)
+    assert one.unexplained == pytest.approx(truth.unexplained(parse("x*y")))
+    (other,) = substituted([Proposal(parse("sin(block)"), 0.25)], {"block": parse("x*y")})
+    assert (str(other.expression), other.unexplained) == ("sin(x*y)", 0.25)

@@ -1,0 +1,58 @@
+"""Quotients of polynomials: exact ones are found, and nothing else is."""
+
+import numpy as np
+import pytest
+
+from contexts import columns_of, context_of, problem, problem_of, terms_of, values_of
+from prunesymnet.expression import evaluate, parse
+from prunesymnet.search.stages.rational import RATIONAL, rational_functions
+
+QUOTIENTS = [  # and how many terms there are above and below
+    ("(1 + 2*x)/(3 + x**2)", 2, 2),
+    ("x/(1 + y**2)", 1, 2),
+    ("(x + y)/(1 + x*y)", 2, 2),
+    ("1/(x + 3) + 1/(x - 3)", 1, 2),
+    ("x**3/(x**2 + y**2 + 1)", 1, 3),
+    ("(x - y)/(x + y + 9) + z", 5, 3),
+    ("1/(x + y)", 1, 2),
+]
+
+
+@pytest.mark.parametrize(("text", "above", "below"), QUOTIENTS)
+def test_a_quotient_of_polynomials_is_found(text, above, below):
+    truth = parse(text)
+    (found,) = rational_functions(problem(text, rows=100, names=truth.variables))
+    assert [len(terms_of(part)) for part in found.expression.operands] == [above, below]
+    others = columns_of(100, names="xyz", seed=1)
+    np.testing.assert_allclose(values_of(found, others), evaluate(truth, others).values, rtol=1e-5)
+
+
+@pytest.mark.parametrize("text", ["sin(2*x)", "exp(x)*y", "abs(x)", "sqrt(x + 3)/(1 + y**2)"])
+def test_what_is_none_gives_no_quotient(text):
+    assert list(rational_functions(problem(text, rows=100))) == []
+
+
+def test_noise_gives_no_quotient():
+    columns = columns_of(100, names="x")
+    target = (1 + columns["x"]) / (3 + columns["x"] ** 2) + 1e-4 * np.random.default_rng(0).normal(size=100)
+    assert list(rational_functions(problem_of(columns, target))) == []
+
+
+def test_columns_with_a_law_between_them_do_no_harm():
+    angle = np.random.default_rng(0).uniform(0, 6, 80)
+    columns = {"x": np.cos(angle), "y": np.sin(angle)}  # x**2 + y**2 = 1
+    for proposal in rational_functions(problem_of(columns, np.exp(columns["x"]))):
+        np.testing.assert_allclose(values_of(proposal, columns), np.exp(columns["x"]), rtol=1e-5)
+
+
+def test_columns_that_are_nowhere_both_nonzero_do_no_harm():
+    rng = np.random.default_rng(0)
+    kind, x = rng.integers(0, 3, 60), rng.uniform(1, 2, 60)
+    columns = {"a": (kind == 0).astype(float), "b": (kind == 1).astype(float), "x": x}  # categories, as 0/1 columns
+    assert list(rational_functions(problem_of(columns, np.sin(3 * x) * columns["a"] + np.exp(x) * columns["b"]))) == []
+
+
+def test_a_later_level_has_nothing_to_add():
+    context = context_of(problem("x/(1 + y**2)"))
+    assert [len(batch.proposals) for batch in RATIONAL.propose(context)] == [1]
+    assert list(RATIONAL.propose(context.at(1))) == []

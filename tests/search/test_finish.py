@@ -1,0 +1,121 @@
+"""The end of a search: which formula is believed, and what the front shows beside it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from prunesymnet.coefficients import fit
+from prunesymnet.coefficients.description import description_length
+from prunesymnet.coefficients.fit import measure
+from prunesymnet.data import make_dataset
+from prunesymnet.errors import NothingFoundError
+from prunesymnet.expression import evaluate, parse
+from prunesymnet.search import Constraints, SearchSettings, front_of
+from prunesymnet.search.archive import Archive
+from prunesymnet.search.finish import Finish
+from prunesymnet.search.fitting import Fitter
+from prunesymnet.search.rows import Rows
+
+SETTINGS = SearchSettings()
+
+
+def data(text="x**2 + y", rows=60, noise=0.0, seed=0):
+    rng = np.random.default_rng(seed)
+    columns = {name: rng.uniform(-2, 2, rows) for name in "xy"}
+    target = evaluate(parse(text), columns).values + noise * rng.normal(size=rows)
+    return make_dataset(np.array(list(columns.values())).T, target, names=["x", "y"], target="t")
+
+
+def finished(table, *formulas, settings=SETTINGS, first=()):
+    """What is chosen when the search has met these formulas."""
+    rows = Rows.of(table, settings)
+    archive = Archive(rows)
+    fitter = Fitter(rows, settings.rules(), archive, 3)
+    for text in formulas:
+        fitter.improve(fitter.candidate(parse(text), ""))
+    return Finish(rows, settings.rules(), settings, tuple(map(parse, first))).choose(archive)
+
+
+def test_an_exact_formula_is_rounded_and_nothing_longer_is_shown():
+    best, front = finished(data("2*x**2 + y/3"), "1.0*x + 1.0*y", "1.9*x**2 + 0.3*y", "1.9*x**2 + 0.3*y + 1e-9*sin(x)")
+    assert str(best.expression) == "2*x**2 + y/3"
+    assert front.best.expression == best.expression
+    assert front.chosen == len(front) - 1
+    sizes = [equation.complexity for equation in front]
+    assert sizes == sorted(sizes)
+    assert len(front) > 1  # simpler ones are there to be seen
+
+
+def test_in_noise_the_shortest_description_is_believed():
+    table = data("2*x**2 + y", rows=200, noise=0.3)
+    right, wiggly = "1.0*x**2 + 1.0*y", "1.0*x**2 + 1.0*y + 0.01*sin(7.0*x) + 0.01*cos(9.0*y*x)"
+    best, front = finished(table, "1.0*x + 1.0*y + 1.0", right, wiggly)
+    assert "sin" not in str(best.expression)
+    assert front.best.description_length == min(equation.description_length for equation in front)
+
+
+def test_where_nothing_is_better_the_linear_model_is_believed():
+    table = data("x + y", rows=100, noise=1.0)
+    best, _ = finished(table, "1.0*sin(9.0*x)", "1.0*x + 1.0*y + 1.0")
+    assert set(best.expression.variables) == {"x", "y"}
+    assert "sin" not in str(best.expression)
+
+
+def test_what_is_not_allowed_is_not_chosen():
+    settings = replace(SETTINGS, constraints=Constraints(max_uses={"y": 0}))
+    best, front = finished(data(), "1.0*x**2 + 1.0*y", "1.0*x**2 + 1.0", settings=settings)
+    assert all("y" not in equation.expression.variables for equation in front)
+    assert best.expression.variables == ("x",)
+    never = replace(SETTINGS, constraints=Constraints(allow=lambda _: False))
+    with pytest.raises(NothingFoundError, match="max_complexity and the constraints"):
+        finished(data(), "1.0*x", settings=never)
+
+
+def test_formulas_of_the_start_stay_as_they_are():
+    _, front = finished(data(noise=0.1), "1.0*x + 1.0*y", first=["1.0625*x**2 + y"])
+    assert "1.0625*x**2 + y" in [str(equation.expression) for equation in front]
+
+
+def test_the_front_says_how_each_form_does_on_rows_that_it_has_not_seen():
+    table = data(noise=0.1)
+    _, front = finished(table, "1.0*x**2 + 1.0*y", "1.0*x**2 + 1.0")
+    rows = Rows.of(table, SETTINGS)
+    for equation in front:
+        again = fit(equation.expression, rows.train)
+        assert equation.heldout_r2 == pytest.approx(measure(again.expression, rows.held).r2, abs=1e-6)
+
+
+def test_of_a_large_table_the_last_fit_is_on_all_rows():
+    table = data("2*x**2 + y", rows=300, noise=0.3)
+    best, front = finished(table, "1.0*x**2 + 1.0*y + 1.0", settings=replace(SETTINGS, rows=60))
+    assert best.mse == pytest.approx(measure(best.expression, table).mse)
+    for equation in front:
+        assert equation.loss == pytest.approx(measure(equation.expression, table).mse)
+
+
+def test_a_function_chooses_a_row_of_the_front():
+    settings = replace(SETTINGS, selection=lambda table: 0)
+    _, front = finished(data(noise=0.1), "1.0*x**2 + 1.0*y", "1.0", settings=settings)
+    assert front.chosen == 0
+    with pytest.raises(ValueError, match="must return a row of the front, 0 to"):
+        finished(data(noise=0.1), "1.0*x**2 + 1.0*y", settings=replace(SETTINGS, selection=lambda table: -1))
+
+
+def test_a_pole_between_the_rows_makes_a_description_longer_unless_it_is_exact():
+    table = data(noise=0.1, rows=40)
+    finish = Finish(Rows.of(table, SETTINGS), SETTINGS.rules(), SETTINGS)
+    fine, pole = (fit(parse(text), table) for text in ("1.0*x**2 + y", "1.0*x**2 + y + 1e-9/(x - 0.3)"))
+    assert finish.length(fine, table) == description_length(fine, table)
+    assert finish.length(pole, table) > description_length(pole, table)
+    table = data("1/x**3")
+    finish = Finish(Rows.of(table, SETTINGS), SETTINGS.rules(), SETTINGS)
+    exact = measure(parse("1.0/x**3"), table)
+    assert finish.length(exact, table) == description_length(exact, table)
+    assert finish.between_rows.pole_penalty(exact.expression) > 0
+
+
+def test_the_front_of_some_formulas_is_fitted_and_not_rounded():
+    front = front_of(data("2.123456789*x**2 + y"), (parse("1.0*x**2 + 1.0*y"), parse("1.0*x")), SETTINGS)
+    assert front.best.expression.constants == pytest.approx((2.123456789, 1.0))
+    assert front.best.r2 == pytest.approx(1)

@@ -1,0 +1,87 @@
+"""From a proposed formula to a candidate in the archive."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from prunesymnet.data import make_dataset
+from prunesymnet.expression import parse
+from prunesymnet.search import Constraints, Pruned, SearchSettings
+from prunesymnet.search.archive import Archive
+from prunesymnet.search.fitting import Fitter
+from prunesymnet.search.rows import Rows
+
+SETTINGS = SearchSettings()
+
+
+def fitter(function=lambda x: 2 * np.sin(x) + 1, settings=SETTINGS, fits_per_form=3, rows=60):
+    x = np.linspace(0.1, 3, rows)
+    given = Rows.of(make_dataset(x, function(x), names=["x"]), settings)
+    return Fitter(given, settings.rules(), Archive(given), fits_per_form)
+
+
+def test_a_candidate_is_fitted_on_training_rows_and_measured_on_the_others():
+    fit = fitter()
+    found = fit.candidate(parse("1.0*sin(x) + 0.5"), "made up")
+    assert found.expression.constants == pytest.approx((2, 1))
+    assert found.heldout_mse < 1e-25
+    assert found.stage == "made up"
+    assert fit.archive.fits == 1
+
+
+def test_what_breaks_a_rule_is_not_fitted():
+    fit = fitter(settings=replace(SETTINGS, constraints=Constraints(max_uses={"sin": 0})))
+    assert fit.candidate(parse("1.0*sin(x) + 0.5"), "").heldout_mse == math.inf
+    assert fit.archive.fits == 0
+    assert fit.archive.by_size == {}
+
+
+@pytest.mark.parametrize("text", ["log(x - 2.0)*0.0", "1.0/(x - x)"])
+def test_what_is_not_finite_is_no_good(text):
+    assert fitter().candidate(parse(text), "").heldout_mse == math.inf
+
+
+def test_more_constants_than_the_rows_can_tell_are_no_good():
+    few = fitter(rows=6)
+    text = " + ".join(f"1.0*x**{k}" for k in range(2, 6)) + " + 1.0"
+    assert few.candidate(parse(text), "").heldout_mse == math.inf
+
+
+def test_a_form_is_fitted_only_so_often():
+    fit = fitter(lambda x: np.exp(x) / (1 + x), fits_per_form=2)
+    for k in range(5):
+        fit.consider(parse(f"{k + 1}.5*sin(x) + {k}.25"), "")
+    assert fit.archive.fits == 2
+    assert list(fit.archive.tries.values()) == [5]
+
+
+def test_what_does_not_seem_exact_is_tried_with_a_weight_on_every_edge():
+    as_it_stands, freed = fitter(lambda x: 1 / (3 + x**2)), fitter(lambda x: 1 / (3 + x**2))
+    as_it_stands.propose(parse("1/(1 + x**2)"), "", exact=True)
+    freed.propose(parse("1/(1 + x**2)"), "", exact=False)
+    assert not as_it_stands.archive.exact
+    assert freed.archive.exact
+
+
+def test_an_exact_formula_is_made_as_simple_as_it_can_be():
+    fit = fitter(lambda x: 3 * x)
+    fit.consider(parse("3000.0*sin(0.00001*x)*100.0 + 0.1*x"), "")
+    assert fit.archive.exact
+    assert fit.archive.best.expression.complexity <= 3
+
+
+def test_where_in_a_network_it_comes_from_is_kept():
+    fit = fitter(lambda x: 3 * x)
+    pruned = Pruned(7, None, np.zeros(3))
+    fit.consider(parse("2.0*x + 0.5*sin(x)"), "networks", pruned=pruned)
+    assert fit.archive.best.pruned is pruned
+    assert fit.archive.best.epoch == 7
+
+
+def test_some_rows_may_come_first():
+    fit = fitter(lambda x: np.sin(25 * x))
+    near = fit.rows.train.take(fit.rows.train.X[:, 0] < 1.5)
+    fit.consider(parse("1.0*sin(24.5*x)"), "", first=near)
+    assert fit.archive.exact

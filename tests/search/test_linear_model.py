@@ -1,0 +1,93 @@
+"""The linear model, with the columns that it needs."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LinearRegression
+
+from prunesymnet.data import make_dataset
+from prunesymnet.search import ExhaustiveSettings, SearchSettings, search
+from prunesymnet.search.linear_model import linear, linear_models, needed_columns, no_worse_than, simplest_forms
+
+
+def table(rows=80, columns=6, seed=0, noise=1.0, weights=None):
+    """A plane of the first two columns, and others that have nothing to say."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, columns)) * 10.0 ** rng.integers(-3, 4, columns)
+    y = 3 * X[:, 0] / X[:, 0].std() - 2 * X[:, 1] / X[:, 1].std() + noise * rng.normal(size=rows)
+    return make_dataset(X, y, names=[f"x{k}" for k in range(columns)], weights=weights)
+
+
+def error(data, names):
+    # scikit-learn leaves out columns that are small beside others: they are made alike
+    columns = [data.columns[name] / data.columns[name].std() for name in names] or [np.zeros(data.rows)]
+    X = np.array(columns).T
+    fitted = LinearRegression().fit(X, data.y, sample_weight=data.weights)
+    return float(np.average((fitted.predict(X) - data.y) ** 2, weights=data.weights))
+
+
+@given(st.integers(0, 30), st.floats(1.0, 1.5), st.booleans())
+def test_columns_go_as_long_as_the_error_allows_it(seed, times, weighted):
+    weights = np.random.default_rng(seed).uniform(0.5, 2, 80) if weighted else None
+    data = table(seed=seed, weights=weights)
+    most = times * error(data, data.names) + 1e-9
+    kept = needed_columns(data, most)
+    assert error(data, kept) <= most * (1 + 1e-6)
+    for name in kept:  # none of those left could go
+        assert error(data, [other for other in kept if other != name]) > most * (1 - 1e-6)
+
+
+def test_a_column_that_others_make_up_for_is_the_first_to_go():
+    data = table()
+    twice = np.column_stack([data.X, data.X[:, 0] + data.X[:, 1]])
+    again = make_dataset(twice, data.y, names=[*data.names, "sum"])
+    assert len({"x0", "x1", "sum"} & set(needed_columns(again, 1.01 * error(again, again.names)))) == 2
+
+
+@pytest.mark.parametrize("columns", [10, 300])
+def test_one_inverse_serves_many_columns(columns):
+    data = table(rows=columns + 50, columns=columns)
+    most = 1.3 * error(data, data.names)
+    kept = needed_columns(data, most)
+    assert len(kept) < columns
+    assert error(data, kept) <= most * (1 + 1e-6)
+
+
+def test_where_every_error_is_small_enough_no_column_is_needed():
+    assert needed_columns(table(), np.inf) == ()
+    assert str(linear(())) == "1.0"
+
+
+def test_a_plane_in_much_noise_comes_without_the_columns_that_say_nothing():
+    rows = 1000
+    data = table(rows, columns=12, noise=4.0, seed=1)
+    banks = ExhaustiveSettings(levels=0, without=("networks",))
+    found = search(data, SearchSettings(time_limit=float("inf"), exhaustive=banks)).best
+    assert found.expression.complexity < linear(data.names).complexity
+    base = error(data, data.names)
+    assert found.mse <= base + min(4 * 13 / (rows - 13) * base, 1e-3 * np.var(data.y)) + 1e-9
+
+
+def test_the_shorter_model_is_no_worse_by_more_than_chance():
+    data = table(200)
+    whole, shorter = linear_models(data)
+    assert whole.mse == pytest.approx(error(data, data.names))
+    assert whole.mse <= shorter.mse <= no_worse_than(whole, data)
+    assert {"x0", "x1"} <= set(shorter.expression.variables) < set(data.names)
+
+
+def test_where_all_columns_are_needed_both_models_are_one():
+    whole, shorter = linear_models(table(columns=2))
+    assert whole == shorter
+
+
+@pytest.mark.parametrize(
+    ("required", "texts"),
+    [
+        ((), ["1.0 + 1.0*x0 + 1.0*x1", "1.0", "x0", "1.0"]),
+        (("x1",), ["1.0 + 1.0*x0 + 1.0*x1", "1.0 + 1.0*x1", "1.0*x1", "x1", "1.0"]),
+    ],
+)
+def test_what_may_take_the_place_of_the_linear_model(required, texts):
+    assert [str(form) for form in simplest_forms(table(columns=2), required)] == texts

@@ -1,0 +1,139 @@
+"""When a search ends: limits by a clock of one's own, patience, and whether what is left is noise."""
+
+import math
+
+import numpy as np
+import pytest
+
+from contexts import context_of, problem, stages_named
+from prunesymnet.coefficients import fit
+from prunesymnet.coefficients.fit import measure
+from prunesymnet.data import make_dataset
+from prunesymnet.expression import parse
+from prunesymnet.search import SearchSettings, SearchStatus
+from prunesymnet.search.archive import Archive
+from prunesymnet.search.fitting import Fitter
+from prunesymnet.search.rows import Rows
+from prunesymnet.search.stopping import (
+    MORE_BATCHES,
+    POLYNOMIAL,
+    TO_FINISH,
+    LimitReached,
+    Limits,
+    Patience,
+    hidden_share,
+    looks_like_noise,
+)
+
+OPERATORS = ("+", "*", "sin", "exp")
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_time_is_what_the_clock_says():
+    clock = Clock()
+    limits = Limits.start(10.0, None, clock)
+    clock.now += (1 - TO_FINISH) * 10 - 0.01
+    limits.check(fits=10**9)
+    assert limits.seconds == pytest.approx(9.49)
+    clock.now += 0.02
+    with pytest.raises(LimitReached) as reached:
+        limits.check(fits=0)
+    assert reached.value.status is SearchStatus.TIME_LIMIT
+
+
+def test_the_number_of_fits_is_a_limit_too():
+    limits = Limits.start(math.inf, 5, Clock())
+    limits.check(fits=4)
+    with pytest.raises(LimitReached) as reached:
+        limits.check(fits=5)
+    assert reached.value.status is SearchStatus.FIT_LIMIT
+
+
+# ---- patience -----------------------------------------------------------------------------------------
+
+
+def archive_with(text, stage="pairs"):
+    x = np.linspace(0.1, 3, 40)
+    rows = Rows.of(make_dataset(x, np.sin(x), names=["x"]), SearchSettings())
+    known = Archive(rows)
+    known.set_best(Fitter(rows, SearchSettings().rules(), known, 3).candidate(parse(text), stage))
+    return known
+
+
+LONG = "sin(x) + x**2*cos(x)*(exp(x) - exp(x))"
+
+
+def test_a_simple_exact_formula_ends_it_at_once():
+    assert Patience().is_over(archive_with("sin(x)"))
+
+
+def test_a_long_one_is_given_some_more_batches():
+    patience, known = Patience(), archive_with(LONG)
+    assert [patience.is_over(known) for _ in range(MORE_BATCHES + 1)] == [False] * MORE_BATCHES + [True]
+
+
+def test_a_polynomial_is_final():
+    assert Patience().is_over(archive_with(LONG, POLYNOMIAL))
+    assert stages_named(POLYNOMIAL)
+
+
+def test_what_is_not_exact_ends_nothing():
+    patience = Patience()
+    assert not any(patience.is_over(archive_with("1.0*x")) for _ in range(2 * MORE_BATCHES))
+    assert patience.waited == 0
+
+
+# ---- noise --------------------------------------------------------------------------------------------
+
+
+def given(text, noise, rows=200):
+    return context_of(problem(text, OPERATORS, noise=noise, rows=rows), stages=())
+
+
+def test_where_noise_is_left_little_can_be_hidden():
+    context = given("3*x*y + 1", noise=0.1)
+    share = hidden_share(context, fit(parse("1.0*x*y + 1.0"), context.problem.data))
+    assert 0 < share < 0.5
+
+
+@pytest.mark.parametrize("truth", ["3*x*y + 0.2*sin(x)*y", "3*x*y + 0.2*exp(x) + 0.1*y"])
+def test_where_a_term_is_missed_it_is_seen(truth):
+    context = given(truth, noise=0.01)
+    assert hidden_share(context, fit(parse("1.0*x*y + 1.0"), context.problem.data)) is None
+
+
+def test_fewer_rows_can_hide_more():
+    shares = []
+    for rows in (60, 240):
+        context = given("3*x*y + 1", noise=0.1, rows=rows)
+        shares.append(hidden_share(context, fit(parse("1.0*x*y + 1.0"), context.problem.data)))
+    assert shares[0] > shares[1]
+
+
+def test_what_looks_like_noise_and_what_does_not():
+    def says(text, noise, form, level=0):
+        context = given(text, noise).at(level)
+        return looks_like_noise(context, fit(parse(form), context.train))
+
+    assert says("3*x*y + 1", 0.01, "1.0*x*y + 1.0")
+    assert not says("3*x*y + sin(x)", 0.01, "1.0*x*y + 1.0")
+    assert not says("3*x*y + 1", 0.3, "1.0*x*y + 1.0")  # much may hide behind so much noise
+    assert says("3*x*y + 1", 0.3, "1.0*x*y + 1.0", level=2)  # but later there is less hope
+    assert not looks_like_noise(given("3*x*y", 0.01), None)
+
+
+def test_of_a_formula_that_says_nothing_what_is_left_is_no_noise():
+    context = given("3*x*y", 0.01)
+    assert not looks_like_noise(context.at(2), measure(parse("0.1"), context.train))
+
+
+def test_the_constants_of_the_formula_itself_are_not_missed_terms():
+    context = given("3*x*y + 1", noise=0.01)
+    off = measure(parse("2.99*x*y + 1.001"), context.problem.data)  # its derivatives explain what is left
+    assert hidden_share(context, off) is not None
