@@ -7,7 +7,7 @@ log|t| is linear in log|f|, so `c * f**p * g**q * ...` is one linear solve:
 >>> factors = [Term(x, Variable("x")), Term(y, Variable("y"))]
 >>> formula = power_law(factors, -2 * np.sqrt(x) / y**2, np.ones(20), near=1e-6)
 >>> print(to_text(formula, digits=6))
--2.0*x**(1/2)*y**(-2)
+-2*x**(1/2)*y**(-2)
 """
 
 from collections.abc import Mapping, Sequence
