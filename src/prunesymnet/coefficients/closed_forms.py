@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from prunesymnet.expression import Constant, Expression, apply, canonical, fold
 from prunesymnet.operators import Operator
-from prunesymnet.operators.table import CALL
+from prunesymnet.operators.operator import CALL
 
 BITS_PER_UNIT = 3.0  # of complexity: one of eight symbols, about as many as a formula is written with
 SURPRISE = 6.0  # bits for an irrational constant: of the numbers of a formula, few are made with pi, roots or e

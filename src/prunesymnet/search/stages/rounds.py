@@ -19,8 +19,7 @@ from prunesymnet.bank.bank import LEAF, RECIPROCAL, Bank, distinct, grow_bank, p
 from prunesymnet.bank.scan import Question, scan, unexplained
 from prunesymnet.bank.targets import Factor, Frame, further, plain, unwrap
 from prunesymnet.expression import Expression, Variable, apply, compile_expression, evaluate
-from prunesymnet.network.pruning.beam import UNNESTED
-from prunesymnet.operators import select_operators
+from prunesymnet.operators import UNNESTED, select_operators
 from prunesymnet.search.stages.blocks import with_blocks
 from prunesymnet.search.stages.chains import chains
 from prunesymnet.search.stages.columns import screen
