@@ -31,22 +31,23 @@ def protected_form(row: Operator) -> Protected:
         return row.protected
 
     def protected(xp: Any, *operands: Any) -> tuple[Any, list[Any], Any]:
-        value, slopes = _by_table(row, *operands) if xp is np else _by_autograd(row, *operands)
-        value = xp.nan_to_num(value, nan=0.0, posinf=INFINITE, neginf=-INFINITE)
-        factor = held(xp, abs(value), LARGEST_PRODUCT)
-        slopes = [xp.nan_to_num(slope, nan=0.0, posinf=INFINITE, neginf=-INFINITE) for slope in slopes]
-        return value * factor, [_not_too_steep(xp, slope * factor) for slope in slopes], factor
+        with np.errstate(all="ignore"):
+            value, *slopes = _by_table(row, *operands) if xp is np else _by_autograd(row, *operands)
+            value, *slopes = (xp.nan_to_num(v, nan=0.0, posinf=INFINITE, neginf=-INFINITE) for v in (value, *slopes))
+            factor = held(xp, abs(value), LARGEST_PRODUCT)
+            return value * factor, [_not_too_steep(xp, slope * factor) for slope in slopes], factor
 
     return protected
 
 
-def _by_table(row: Operator, *operands: Any) -> tuple[Any, list[Any]]:
+def _by_table(row: Operator, *operands: Any) -> list[Any]:
+    """The value and the derivatives as the table has them."""
     value = np.asarray(row.numpy(*operands))
     slopes = [p if isinstance(p, float) else p(value, *operands) for p in row.partials]
-    return value, [np.broadcast_to(np.asarray(slope, dtype=value.dtype), value.shape) for slope in slopes]
+    return [value, *(np.broadcast_to(np.asarray(slope, dtype=value.dtype), value.shape) for slope in slopes)]
 
 
-def _by_autograd(row: Operator, *operands: Any) -> tuple[Any, list[Any]]:
+def _by_autograd(row: Operator, *operands: Any) -> list[Any]:
     import torch
 
     with torch.enable_grad():
@@ -54,7 +55,7 @@ def _by_autograd(row: Operator, *operands: Any) -> tuple[Any, list[Any]]:
         value = row.torch(torch, *leaves)
         flows = value.requires_grad  # a form that leaves torch on the way has no gradient to give
         slopes = torch.autograd.grad(value.sum(), leaves, allow_unused=True) if flows else [None] * len(leaves)
-    return value.detach(), [torch.zeros_like(value) if slope is None else slope for slope in slopes]
+    return [value.detach(), *(torch.zeros_like(value) if slope is None else slope for slope in slopes)]
 
 
 def held(xp: Any, size: Any, limit: float) -> Any:
