@@ -37,7 +37,7 @@ def test_numpy_equals_sympy(tree):
         "asin(y/3)*acos(x/4)",
         "sinh(x)*cosh(x*y)",
         "erf(x*y) + erf(x)**2",
-    ],  # fmt: skip
+    ],
 )
 def test_derivatives_equal_sympys(text):
     tree = parse(text)

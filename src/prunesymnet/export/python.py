@@ -55,8 +55,8 @@ _TAKEN = {"abs", "math", "ArithmeticError", "ValueError", "__debug__", *_HELPERS
 
 
 def to_python(expression: Expression, *, module: str = "math", digits: int | None = None) -> str:
-    """The formula as a Python expression that calls `module` ("math", or "np" for arrays); a user's operator
-    is called by its name."""
+    """The formula as a Python expression that calls `module` ("math", or "np" for arrays, where `erf` is scipy's);
+    a user's operator that has no form in Python is called by its name."""
 
     def form(operator: Operator) -> Form:
         if operator.python is None or (operator.recipe is not None and module != "math"):
