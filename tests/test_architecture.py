@@ -17,7 +17,7 @@ ORDER = {
         "version", "errors", "settings", "operators", "data", "expression", "export", "network", "coefficients", "bank",
         "equations", "selection", "search", "progress", "runs", "estimator", "report", "cli", "studio", "__main__",
     ),
-    "operators": ("table", "custom"),
+    "operators": ("operator", "protection", "onnx", "table", "custom"),
     "data": ("messages", "checks", "dataset", "files"),
     "expression": ("tree", "printing", "parsing", "program", "canonical", "factoring", "fingerprint"),
     "expression.canonical": ("numbers", "terms", "algebra"),

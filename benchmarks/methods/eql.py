@@ -30,9 +30,10 @@ from prunesymnet.coefficients.least_squares import levenberg_marquardt
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Constant, Expression, Variable, compile_expression
 from prunesymnet.network import Network
-from prunesymnet.network.activation import backward, forward, protected_form
+from prunesymnet.network.activation import backward, forward
 from prunesymnet.network.training import Adam, smoothed_half_norm
 from prunesymnet.operators import OPERATORS, Operator
+from prunesymnet.operators.protection import protected_form
 
 Array = NDArray[np.float64]
 

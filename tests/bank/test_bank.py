@@ -10,8 +10,7 @@ from scipy.spatial import cKDTree
 
 from prunesymnet.bank.bank import LARGEST, LISTED, RECIPROCAL, grow_bank
 from prunesymnet.expression import Apply, evaluate, parse, postorder
-from prunesymnet.network.pruning.beam import UNNESTED
-from prunesymnet.operators import OPERATORS, PAPER, make_operator
+from prunesymnet.operators import OPERATORS, PAPER, UNNESTED, make_operator
 
 ALL = tuple(OPERATORS)
 BUMP = make_operator("bump", lambda u: 1 / (1 + u * u))

@@ -315,6 +315,16 @@ def test_names_a_formula_cannot_use(name, reason, better):
     assert make_dataset(X, Y, names=[better, "b"]).names[0] == better
 
 
+def test_a_frames_columns_called_like_operators_get_an_underscore():
+    frame = pd.DataFrame({"min": [1.0, 2, 4], "max_": [3.0, 1, 2], "max": [1.0, 1, 2]})
+    assert from_frame(frame, "max").names == ("min_", "max_")
+    assert from_frame(frame, "max").target == "max__2"
+    assert from_frame(frame, "max_").names == ("min_", "max__2")
+    data = make_dataset(frame[["min"]], frame["max"])
+    assert (data.names, data.target) == (("min_",), "max_")
+    assert make_dataset(frame[["min", "max_"]], frame["max"]).target == "max__2"
+
+
 def test_all_bad_names_are_told_at_once():
     with refused("column 'a b'", "'a_b'", "column 'sin'", "'sin_'", "target 'c-d'", "'c_d'"):
         make_dataset(X, Y, names=["a b", "sin"], target="c-d")

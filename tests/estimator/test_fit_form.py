@@ -309,7 +309,7 @@ def test_the_unit_of_the_weights_does_not_change_an_interval():
     ("form", "message"),
     [
         ("a*foo(x)", "unknown function 'foo'"),
-        ("a*sinh(x)", "unknown function 'sinh'; did you mean 'sin'"),
+        ("a*sine(x)", "unknown function 'sine'; did you mean 'sin'"),
         ("a*x +", "ends where an operand is due"),
         ("a*x)", "never opened"),
         ("a x", "a product needs its \\*"),

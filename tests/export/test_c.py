@@ -99,6 +99,20 @@ def test_precedence(build):
         assert function(*point.values()) == pytest.approx(expected, rel=1e-12), text
 
 
+def test_where_an_operand_of_max_or_min_has_no_value_it_has_none(build):
+    texts = ("max(log(x), 1)", "max(1, log(x))", "min(log(x), 1)", "min(1, log(x))")
+    for text, function in zip(texts, build([parse(text) for text in texts]), strict=True):
+        assert math.isnan(function(-1.0)), text
+        assert function(2.0) == evaluate(parse(text), {"x": np.array([2.0])}).values[0]
+
+
+def test_an_operand_that_a_form_mentions_twice_is_computed_once():
+    tree = Variable("x")
+    for _ in range(50):
+        tree = apply("max", apply("sin", tree), 0.5)
+    assert to_c(tree).count("sin(") == 50 + str(tree).count("sin(")  # in the code, and in the comment
+
+
 def test_outside_the_domain(build):
     root, log, pole, large = build([parse("x**(1/3)"), parse("log(x)"), parse("1/x"), parse("exp(x)")])
     assert math.isnan(root(-8.0))

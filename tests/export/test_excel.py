@@ -6,17 +6,21 @@ import re
 import numpy as np
 import pytest
 from hypothesis import given
+from scipy import special
 
 from benchmarks.problems import load
 from prunesymnet.errors import ExportError
 from prunesymnet.export.excel import to_excel
-from prunesymnet.expression import Constant, Variable, apply, evaluate, parse
+from prunesymnet.expression import Apply, Constant, Variable, apply, evaluate, parse
+from prunesymnet.operators import OPERATORS
 from samples import COLUMNS, NAMES, POINTS, comparable, differ
 from strategies import expressions
 
 TOKEN = re.compile(r"(\d+\.?\d*(?:E[+-]?\d+)?)|([A-Z]+\d+)|([A-Z]+)\(|([-+*/^(),])")
 FUNCTIONS = {
     "SIN": np.sin, "COS": np.cos, "EXP": np.exp, "LN": np.log, "SQRT": np.sqrt, "ABS": np.abs, "TANH": np.tanh,
+    "TAN": np.tan, "ASIN": np.arcsin, "ACOS": np.arccos, "ATAN": np.arctan, "SINH": np.sinh, "COSH": np.cosh,
+    "ERF": special.erf, "MAX": np.maximum, "MIN": np.minimum,
 }  # fmt: skip
 # From the tightest: a minus in front, then powers, then products, then sums; all of them from left to right.
 INFIX = {"+": (1, np.add), "-": (1, np.subtract), "*": (2, np.multiply), "/": (2, np.divide), "^": (3, np.power)}
@@ -45,7 +49,13 @@ def spreadsheet(formula, **cells):
         if kind == 2:
             return cells[text]
         assert kind == 3, f"{text!r} is no operand"
-        return closed(math.pi) if text == "PI" else closed(FUNCTIONS[text](expression(0)))
+        if text == "PI":
+            return closed(math.pi)
+        operands = [expression(0)]
+        while tokens[-1] == (4, ","):
+            tokens.pop()
+            operands.append(expression(0))
+        return closed(FUNCTIONS[text](*operands))
 
     def closed(value):
         assert tokens.pop() == (4, ")")
@@ -86,6 +96,16 @@ def test_a_cell_computes_what_evaluate_does(tree):
     assert not differ(np.broadcast_to(got, POINTS), *comparable(tree))
 
 
+@pytest.mark.parametrize("name", [name for name in OPERATORS if name.isidentifier()])
+def test_another_program_knows_every_function(name):
+    formulas = pytest.importorskip("formulas")
+    tree = Apply(OPERATORS[name], tuple(Variable(letter) for letter in "xy"[: OPERATORS[name].arity]))
+    function = formulas.Parser().ast(to_excel(tree))[1].compile()
+    for x, y in ((0.3, 0.7), (0.9, 0.2)):
+        expected = evaluate(tree, {"x": np.array([x]), "y": np.array([y])}).values[0]
+        assert float(function(*(x, y)[: OPERATORS[name].arity])) == pytest.approx(expected, rel=1e-9)
+
+
 def test_another_program_agrees():
     formulas = pytest.importorskip("formulas")
     for problem in load():
@@ -116,6 +136,8 @@ CELLS = [
     ("sqrt(x**2)*pi", "=SQRT(A2^2)*PI()"),
     ("log(abs(x)) + tanh(cos(sin(y)))", "=LN(ABS(A2))+TANH(COS(SIN(B2)))"),
     ("inv(x)/id(y)", "=1/A2/B2"),
+    ("max(x, -y)*erf(x/2)", "=MAX(A2,-B2)*ERF(A2/2)"),
+    ("atan(asin(x)) - min(2, cosh(y))", "=ATAN(ASIN(A2))-MIN(2,COSH(B2))"),
     ("-inv(x)", "=-(1/A2)"),
     ("x**3 + 1e-5*x", "=A2^3+1E-05*A2"),
     ("1e22*x + 2.0*y", "=1E+22*A2+2*B2"),

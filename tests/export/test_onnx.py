@@ -60,6 +60,9 @@ def test_outside_the_domain(run):
     np.testing.assert_array_equal(run(to_onnx(parse("log(x)")), X)[:2], [np.nan, -np.inf])
     np.testing.assert_array_equal(run(to_onnx(parse("exp(x)")), X)[2:], [np.inf])
     np.testing.assert_array_equal(run(to_onnx(parse("1/x")), X)[1:2], [np.inf])
+    np.testing.assert_array_equal(run(to_onnx(parse("asin(x) + acos(x)")), X)[::2], [np.nan, np.nan])
+    np.testing.assert_array_equal(run(to_onnx(parse("max(log(x), 1)")), X)[:1], [np.nan])
+    np.testing.assert_array_equal(run(to_onnx(parse("min(1, log(x))")), X)[:1], [np.nan])
 
 
 @pytest.mark.parametrize("run", RUNTIMES)
@@ -68,6 +71,25 @@ def test_cosines_of_large_numbers(run):
     model = to_onnx(parse("cos(x)"))
     np.testing.assert_allclose(run(model, x[:, None]), np.cos(x), rtol=0, atol=1e-15)
     assert "Cos" not in {node.op_type for node in model.graph.node}  # not every runtime has it in double precision
+
+
+FUNCTIONS = {
+    "tan": np.linspace(-1.5, 1.5, 101), "asin": np.linspace(-1, 1, 101), "acos": np.linspace(-1, 1, 101),
+    "atan": np.array([0.0, 1e-300, 1e-8, -0.3, 1.0, 7.0, -1e5, 1e200, np.inf]), "sinh": np.linspace(-20, 20, 101),
+    "cosh": np.linspace(-20, 20, 101), "erf": np.array([0.0, 1e-300, 1e-8, 0.3, -1.0, 2.5, 5.5, -7.0, np.inf]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("run", RUNTIMES)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_that_a_runtime_lacks_in_double_precision(run, name):
+    x = FUNCTIONS[name]
+    expected = evaluate(parse(f"{name}(x)"), {"x": x}).values
+    np.testing.assert_allclose(run(to_onnx(parse(f"{name}(x)")), x[:, None]), expected, rtol=5e-14)
+    small = np.array([[1e-9], [-1e-12]])  # as exact as the operand is
+    expected = evaluate(parse(f"{name}(x)"), {"x": small[:, 0]}).values
+    np.testing.assert_allclose(run(to_onnx(parse(f"{name}(x)")), small), expected, rtol=1e-14)
+    assert np.isnan(run(to_onnx(parse(f"{name}(x)")), np.array([[np.nan]]))).all()
 
 
 def test_what_a_model_says():

@@ -16,6 +16,7 @@ from prunesymnet.errors import NothingFoundError
 from prunesymnet.expression import Apply, Constant, Variable, evaluate, fingerprint, parse, skeleton
 from prunesymnet.operators import make_operator
 from prunesymnet.search import Constraints, SearchSettings, SearchStatus, Start, search
+from prunesymnet.search.constraints import Vocabulary
 from strategies import expressions
 
 BANKS = SearchSettings(time_limit=0.25, workers=1)
@@ -32,6 +33,29 @@ def table(rows=60, noise=0.2, seed=0):
 
 NOISY = table()
 PARABOLA = make_dataset(np.linspace(-3, 3, 40), np.linspace(-3, 3, 40) ** 2 / 2 + 1, names=["x"])
+
+
+# ---- what the operators can say -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("operators", "text", "can"),
+    [
+        ("sin cos /", "tan(x)", True),
+        ("sin cos", "tan(x)", False),
+        ("exp", "sinh(x) + cosh(x)", True),
+        ("exp", "tanh(x)", False),
+        ("abs", "max(x, min(z, 2))", True),
+        ("log", "max(x, z)", False),
+        ("asin", "acos(x)", True),
+        ("sin", "asin(x)", False),
+        ("erf", "erf(x)", True),
+        ("sin exp log /", "erf(x)", False),
+        ("", "-x + 2*x*z - id(x)*pi", True),
+    ],
+)
+def test_what_follows_from_an_operator(operators, text, can):
+    assert Vocabulary(operators.split()).has(parse(text)) == can
 
 
 # ---- the rules ------------------------------------------------------------------------------------------------

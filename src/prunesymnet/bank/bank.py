@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.expression import Constant, Expression, Variable, apply
-from prunesymnet.network.pruning.beam import UNNESTED
-from prunesymnet.operators import PAPER, Operator, select_operators
+from prunesymnet.operators import PAPER, UNNESTED, Operator, select_operators
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

@@ -23,7 +23,7 @@ from prunesymnet.coefficients.fit import Fit
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Constant, Expression, compile_expression, fold
 from prunesymnet.operators import Operator
-from prunesymnet.operators.table import CALL
+from prunesymnet.operators.operator import CALL
 
 Array = NDArray[np.float64]
 

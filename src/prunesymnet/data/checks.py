@@ -141,6 +141,19 @@ def repair_names(names: Iterable[Any], taken: Iterable[str] = ()) -> tuple[str, 
     return tuple(repaired)
 
 
+def apart_from_operators(names: Iterable[Any], taken: Iterable[Any] = ()) -> tuple[Any, ...]:
+    """A table's own names, but for those of operators, which get an underscore: a column called `min` is common.
+
+    >>> apart_from_operators(["min", "max", "x", "max_"])
+    ('min_', 'max__2', 'x', 'max_')
+    """
+    found = list(names)
+    for place, name in enumerate(found):
+        if isinstance(name, str) and name in OPERATORS:
+            (found[place],) = repair_names([name], taken=[*found, *taken])
+    return tuple(found)
+
+
 def _repaired(name: str, position: int) -> str:
     plain = unicodedata.normalize("NFKC", name)  # m² to m2
     fixed = re.sub(r"\W+", "_", plain).strip("_") or f"x{position}"

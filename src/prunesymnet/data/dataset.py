@@ -158,16 +158,17 @@ def make_dataset(
     """A Dataset from arrays, lists, frames or Series.
 
     A one-dimensional X is one feature. Names come from ``names``, else from the frame's columns or the
-    Series' name, else they are x1, x2, ...; ``target`` likewise, else y. Rows are paired by position.
+    Series' name, else they are x1, x2, ...; ``target`` likewise, else y. A frame's column that is called like an
+    operator, `min`, is `min_` in formulas. Rows are paired by position.
 
     >>> make_dataset([1, 2, 3], [2, 4, 6])
     Dataset(y from x1; 3 rows)
     """
     table = checks.as_table(X, "X")
     if names is None:
-        names = _labels(X) or [f"x{i + 1}" for i in range(table.shape[1])]
+        names = checks.apart_from_operators(_labels(X) or [f"x{i + 1}" for i in range(table.shape[1])])
     if target is None:
-        target = (_labels(y) or ["y"])[0]
+        (target,) = checks.apart_from_operators((_labels(y) or ["y"])[:1], taken=names)
     return Dataset(table, y, names, target, weights)  # type: ignore[arg-type]  # made a tuple there, with checks
 
 
@@ -179,8 +180,9 @@ def from_frame(
     weights: str | None = None,
     repair: bool = False,
 ) -> Dataset:
-    """A Dataset from columns of a pandas frame; ``features`` are all the others unless named. ``repair``: columns whose
-    names formulas can't have get others (see `repair_names`).
+    """A Dataset from columns of a pandas frame; ``features`` are all the others unless named. A column that is called
+    like an operator, `min`, is `min_` in formulas; ``repair``: others whose names formulas can't have get others too
+    (see `repair_names`).
 
     >>> frame = pd.DataFrame({"a": [1, 2, 4], "b": [3, 1, 2], "w": [1, 1, 2]})
     >>> from_frame(frame, "b", weights="w")
@@ -202,7 +204,8 @@ def from_frame(
     check_known(used, columns)
     checks.check_unique([name for name in columns if name in used])
     w = None if weights is None else frame[weights]
-    names, called = tuple(chosen), target
+    names = checks.apart_from_operators(chosen, taken=[target])
+    (called,) = checks.apart_from_operators([target], taken=names)
     if repair:
         names = checks.repair_names(chosen)
         (called,) = checks.repair_names([target], taken=names)

@@ -19,26 +19,12 @@ Every literal is a double that C reads back to the same bits. Where the formula 
 returns what the C library does: nan or an infinity.
 """
 
-import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from prunesymnet.export.common import ARITHMETIC, Form, column_names, form_of, identifiers, temporaries, write
+from prunesymnet.export.common import column_names, form_of, forms_in, identifiers, temporaries, words_of, write
 from prunesymnet.expression import Constant, Expression, Variable
-from prunesymnet.operators.table import NEGATION, PRODUCT
-
-FORMS: Mapping[str, Form] = {
-    **ARITHMETIC,
-    **{name: Form(f"{name}({{0}})") for name in ("sin", "cos", "exp", "log", "sqrt", "tanh")},
-    "abs": Form("fabs({0})"),
-    "inv": Form("1.0/{0}", PRODUCT, (NEGATION,)),
-    "square": Form("pow({0}, 2.0)"),  # not a*a, which writes a twice: nested squares would double at every level
-    "cube": Form("pow({0}, 3.0)"),
-    "pow": Form("pow({0}, {1})"),
-    "pi": Form(repr(math.pi)),  # M_PI is not in the standard
-}
-"""How each operator is written in C."""
 
 # Words of C and of C++ (a function of doubles should compile as either), macros, and what compilers define.
 _WORDS = """
@@ -75,9 +61,11 @@ def to_c(expression: Expression, names: Iterable[str] | None = None, *, name: st
     columns = column_names(expression, names)
     if not (isinstance(name, str) and re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) and _is_free(name)):
         raise ValueError(f"name must be a C identifier that neither C nor <math.h> has taken, got {name!r}")
-    arguments = identifiers(columns, _clean, {name})
+    forms = forms_in(expression, lambda operator: form_of(operator, "c", "C"))
+    taken = {name, *words_of(forms)}
+    arguments = identifiers(columns, _clean, taken)
     lines: list[str] = []
-    temporary = temporaries({*arguments.values(), name})
+    temporary = temporaries({*arguments.values(), *taken})
 
     def leaf(node: Expression) -> str:
         if isinstance(node, Constant):
@@ -89,7 +77,7 @@ def to_c(expression: Expression, names: Iterable[str] | None = None, *, name: st
         lines.append(f"const double {temporary(len(lines) + 1)} = {part};")
         return temporary(len(lines))
 
-    result = write(expression, leaf, lambda operator: form_of(operator, FORMS, "C"), assign)
+    result = write(expression, leaf, lambda operator: forms[operator.name], assign)
     needed = expression.variables
     about = [f" * {ours}: column {_in_comment(column)}" for column, ours in arguments.items()]
     return "\n".join(

@@ -1,46 +1,23 @@
 """What the targets share: which columns a formula is a function of, how an operator is written, and one printer.
 
-A target that is text is a table of `Form`s, and `write` puts them together:
+A target that is text is a column of the operator table with a `Form` in each row, and `write` puts them together:
 
 >>> from prunesymnet.expression import parse
->>> forms = {**ARITHMETIC, "exp": Form("EXP({0})")}
->>> write(parse("2*exp(-(x - 1)*y)"), lambda leaf: str(leaf).upper(), lambda operator: forms[operator.name])
-'2*EXP(-(X - 1)*Y)'
+>>> write(parse("2*exp(-(x - 1)*y)"), lambda leaf: str(leaf).upper(), lambda row: form_of(row, "excel", "Excel"))
+'2*EXP(-(X-1)*Y)'
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from prunesymnet.errors import ExportError
-from prunesymnet.expression import Expression, fold, postorder
+from prunesymnet.expression import Apply, Expression, fold, postorder
 from prunesymnet.operators import Operator
-from prunesymnet.operators.table import CALL, NEGATION, PRODUCT, SUM
+from prunesymnet.operators.operator import CALL, NEGATION, Form
 
-T = TypeVar("T")
 DEEPEST = 60  # levels in one statement: C promises 63 nested parentheses, Python 200
-
-
-class Form(NamedTuple):
-    """How an operator is written: ``{0}`` and ``{1}`` stand for its operands, each in parentheses unless it
-    binds as tightly as `needs` says (left out: never, as for the operands of a call)."""
-
-    template: str
-    binds: int = CALL
-    needs: tuple[int, ...] = ()
-
-
-# What Python, C and spreadsheets write in the same way. A right operand must bind more tightly than the operator:
-# x - (y - z) is not x - y - z, and x + (y + z) is not rounded like x + y + z.
-ARITHMETIC: Mapping[str, Form] = {
-    "+": Form("{0} + {1}", SUM, (SUM, PRODUCT)),
-    "-": Form("{0} - {1}", SUM, (SUM, PRODUCT)),
-    "*": Form("{0}*{1}", PRODUCT, (PRODUCT, NEGATION)),
-    "/": Form("{0}/{1}", PRODUCT, (PRODUCT, NEGATION)),
-    "inv": Form("1/{0}", PRODUCT, (NEGATION,)),
-    "neg": Form("-{0}", NEGATION, (NEGATION,)),
-    "id": Form("{0}"),
-}
 
 
 def column_names(expression: Expression, names: Iterable[str] | None = None) -> tuple[str, ...]:
@@ -69,14 +46,30 @@ def column_names(expression: Expression, names: Iterable[str] | None = None) -> 
     return given
 
 
-def form_of(operator: Operator, forms: Mapping[str, T], target: str) -> T:
-    """An operator's form in the table of a target; one that a user made has none."""
-    if operator.name not in forms:
-        raise ExportError(
-            f"operator {operator.name!r} has no form in {target}, which knows {', '.join(forms)}; write the formula "
-            "without it, or use to_numpy, to_torch, to_sympy or to_latex, which know every operator"
-        )
-    return forms[operator.name]
+def form_of(operator: Operator, column: str, target: str) -> Form:
+    """An operator's form in a column of the table; one that a user made may have none."""
+    form = getattr(operator, column)
+    if form is None:
+        raise without_form(operator, column, target)
+    return Form(form) if isinstance(form, str) else form
+
+
+def without_form(operator: Operator, column: str, target: str) -> ExportError:
+    return ExportError(
+        f"operator {operator.name!r} has no form in {target}; give it one, make_operator({operator.name!r}, ..., "
+        f"{column}=...), or use to_numpy, to_torch, to_sympy or to_latex, which know every operator"
+    )
+
+
+def forms_in(expression: Expression, form: Callable[[Operator], Form]) -> dict[str, Form]:
+    """The forms of the operators that a formula has, by name."""
+    rows = {node.operator.name: node.operator for node in postorder(expression) if isinstance(node, Apply)}
+    return {name: form(row) for name, row in rows.items()}
+
+
+def words_of(forms: Mapping[str, Form]) -> set[str]:
+    """The names that forms refer to, which no argument may have."""
+    return {word for form in forms.values() for word in re.findall(r"(?<![\w.])[A-Za-z_]\w*", form.template)}
 
 
 class _Piece(NamedTuple):
@@ -91,8 +84,8 @@ def write(
     form: Callable[[Operator], Form],
     assign: Callable[[str], str] | None = None,
 ) -> str:
-    """The formula as text. Where it is deeper than a compiler takes, `assign` gets the text of a part
-    and returns the name that stands for it from there on."""
+    """The formula as text. Where it is deeper than a compiler takes, or an operator's form mentions an operand more
+    than once, `assign` gets the text of a part and returns the name that stands for it from there on."""
 
     def wrap(node: Expression) -> _Piece:
         text = leaf(node)
@@ -102,6 +95,9 @@ def write(
         template, binds, needs = form(operator)
         if template == "{0}":
             return parts[0]
+        if assign is not None:
+            named = [part.levels and template.count(f"{{{i}}}") > 1 for i, part in enumerate(parts)]
+            parts = tuple(_Piece(assign(part.text)) if n else part for part, n in zip(parts, named, strict=True))
         texts = [part.text for part in parts]
         for i, need in enumerate(needs):
             # A minus within a formula is set apart, x - (-2); and so is a number after one: -(2) is not written -2.

@@ -15,24 +15,13 @@ Constants have all their digits, of which Excel itself uses 15.
 from collections.abc import Iterable, Mapping
 
 from prunesymnet.errors import ExportError
-from prunesymnet.export.common import ARITHMETIC, Form, column_names, form_of, write
+from prunesymnet.export.common import column_names, form_of, write
 from prunesymnet.expression import Constant, Expression, Variable, fold
 from prunesymnet.expression.printing import number_text
-from prunesymnet.operators.table import CALL, NEGATION, POWER
+from prunesymnet.operators import Operator
+from prunesymnet.operators.operator import Form
 
 LONGEST, DEEPEST, MOST_COLUMNS = 8192, 64, 16384  # Excel's limits: characters, calls in calls, columns of a sheet
-
-FORMS: Mapping[str, Form] = {
-    **{name: form._replace(template=form.template.replace(" ", "")) for name, form in ARITHMETIC.items()},
-    "neg": Form("-{0}", NEGATION, (CALL,)),
-    **{name: Form(f"{name.upper()}({{0}})") for name in ("sin", "cos", "exp", "sqrt", "abs", "tanh")},
-    "log": Form("LN({0})"),
-    "square": Form("{0}^2", POWER, (CALL,)),
-    "cube": Form("{0}^3", POWER, (CALL,)),
-    "pow": Form("{0}^{1}", POWER, (CALL, CALL)),
-    "pi": Form("PI()"),
-}
-"""How each operator is written in a cell."""
 
 
 def to_excel(
@@ -59,7 +48,7 @@ def to_excel(
         assert isinstance(node, Variable)  # noqa: S101 - the only other leaf
         return cells[node.name].strip()
 
-    text = "=" + write(expression, leaf, lambda operator: form_of(operator, FORMS, "Excel"))
+    text = "=" + write(expression, leaf, _form)
     if len(text) > LONGEST:
         raise ExportError(
             f"the formula has {len(text):,} characters in Excel, which takes {LONGEST:,}; round its constants, give "
@@ -71,6 +60,10 @@ def to_excel(
             "cells of their own"
         )
     return text
+
+
+def _form(operator: Operator) -> Form:
+    return form_of(operator, "excel", "Excel")
 
 
 def _letters(position: int) -> str:
@@ -92,5 +85,5 @@ def _deepest_call(expression: Expression) -> int:
     return fold(
         expression,
         lambda leaf: 0,
-        lambda operator, inner: max(inner, default=0) + ("(" in FORMS[operator.name].template),
+        lambda operator, inner: max(inner, default=0) + ("(" in _form(operator).template),
     )

@@ -10,7 +10,7 @@ import re
 from prunesymnet.expression import Constant, Expression, Variable, fold
 from prunesymnet.expression.printing import number_text
 from prunesymnet.operators import Operator
-from prunesymnet.operators.table import CALL, NEGATION, POWER, PRODUCT
+from prunesymnet.operators.operator import CALL, NEGATION, POWER, PRODUCT
 
 Piece = tuple[str, int]
 _BINDS = {"/": NEGATION, "inv": NEGATION, "exp": POWER}  # a fraction needs no parentheses in a product

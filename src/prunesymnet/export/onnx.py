@@ -8,13 +8,15 @@
 The package onnx is an optional install: ``pip install 'prunesymnet[onnx]'``.
 """
 
+import functools
 import json
-import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from prunesymnet.export.common import column_names, form_of
+from prunesymnet.export.common import column_names, without_form
 from prunesymnet.expression import Constant, Expression, Variable, fold
+from prunesymnet.operators import Operator
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -23,63 +25,69 @@ OPSET, IR_VERSION = 13, 7  # of the year 2020: every runtime in use knows them
 
 
 class _Graph:
-    """Nodes as they are asked for; what was asked for before is not computed again."""
+    """Nodes as they are asked for, ``graph.Sin(a)``; what was asked for before is not computed again."""
 
     def __init__(self, onnx: Any) -> None:
         self.onnx, self.nodes, self.tensors = onnx, [], {}  # type: ignore[var-annotated]
         self.known: dict[Any, str] = {}
 
-    def node(self, kind: str, *inputs: str, **attributes: Any) -> str:
+    def __getattr__(self, kind: str) -> "Callable[..., _Value]":
+        if not kind[:1].isupper():
+            raise AttributeError(f"ONNX has no operator {kind!r}")
+        return functools.partial(self.node, kind)
+
+    def node(self, kind: str, *operands: "_Value | float", **attributes: Any) -> "_Value":
+        inputs = tuple(self.value(operand).name for operand in operands)
         key = (kind, inputs, *attributes.items())
         if key not in self.known:
             self.known[key] = f"{kind.lower()}_{len(self.nodes)}"
             self.add(kind, inputs, self.known[key], **attributes)
-        return self.known[key]
+        return _Value(self, self.known[key])
 
     def add(self, kind: str, inputs: Iterable[str], output: str, **attributes: Any) -> None:
         self.nodes.append(self.onnx.helper.make_node(kind, list(inputs), [output], **attributes))
 
-    def number(self, value: float, name: str | None = None) -> str:
+    def value(self, operand: "_Value | float") -> "_Value":
+        return operand if isinstance(operand, _Value) else self.number(operand)
+
+    def number(self, value: float, name: str | None = None) -> "_Value":
         return self.tensor(name or f"number_{value!r}", self.onnx.TensorProto.DOUBLE, [], [float(value)])
 
-    def tensor(self, name: str, kind: int, shape: list[int], values: list[Any]) -> str:
+    def numbers(self, values: Iterable[float]) -> "_Value":
+        listed = [float(value) for value in values]
+        return self.tensor(f"numbers_{listed!r}", self.onnx.TensorProto.DOUBLE, [len(listed)], listed)
+
+    def whole_numbers(self, values: list[int]) -> "_Value":
+        return self.tensor(f"whole_{values!r}", self.onnx.TensorProto.INT64, [len(values)], values)
+
+    def tensor(self, name: str, kind: int, shape: list[int], values: list[Any]) -> "_Value":
         if name not in self.tensors:
             self.tensors[name] = self.onnx.helper.make_tensor(name, kind, shape, values)
-        return name
+        return _Value(self, name)
 
 
-def _cosine(graph: _Graph, a: str) -> str:
-    # 1 - 2 sin(a/2)**2: onnxruntime on CPUs had no Cos in double precision for years. Other than sin(a + pi/2), it
-    # is off by no more than a rounding of 1 however large a is.
-    sine = graph.node("Sin", graph.node("Mul", graph.number(0.5), a))
-    return graph.node("Sub", graph.number(1.0), graph.node("Mul", graph.number(2.0), graph.node("Mul", sine, sine)))
+def _arithmetic(kind: str, *, reflected: bool = False) -> "Callable[..., _Value]":
+    if reflected:
+        return lambda value, other: value.graph.node(kind, other, value)
+    return lambda *operands: operands[0].graph.node(kind, *operands)
 
 
-def _plain(kind: str) -> Callable[..., str]:
-    return lambda graph, *operands: graph.node(kind, *operands)
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """What a node or a tensor gives, which arithmetic can be done with."""
 
+    graph: _Graph
+    name: str
 
-FORMS: Mapping[str, Callable[..., str]] = {
-    "+": _plain("Add"),
-    "-": _plain("Sub"),
-    "*": _plain("Mul"),
-    "/": _plain("Div"),
-    "sin": _plain("Sin"),
-    "cos": _cosine,
-    "exp": _plain("Exp"),
-    "log": _plain("Log"),
-    "square": lambda graph, a: graph.node("Mul", a, a),
-    "id": lambda graph, a: a,
-    "sqrt": _plain("Sqrt"),
-    "inv": lambda graph, a: graph.node("Div", graph.number(1.0), a),
-    "neg": _plain("Neg"),
-    "abs": _plain("Abs"),
-    "tanh": _plain("Tanh"),
-    "cube": lambda graph, a: graph.node("Mul", graph.node("Mul", a, a), a),
-    "pow": _plain("Pow"),
-    "pi": lambda graph: graph.number(math.pi),
-}
-"""How each operator is computed by nodes of a graph: (graph, names of the operands) -> name of the value."""
+    __neg__ = _arithmetic("Neg")
+    __add__ = _arithmetic("Add")
+    __sub__ = _arithmetic("Sub")
+    __mul__ = _arithmetic("Mul")
+    __truediv__ = _arithmetic("Div")
+    __radd__ = _arithmetic("Add", reflected=True)
+    __rsub__ = _arithmetic("Sub", reflected=True)
+    __rmul__ = _arithmetic("Mul", reflected=True)
+    __rtruediv__ = _arithmetic("Div", reflected=True)
 
 
 def to_onnx(expression: Expression, names: Iterable[str] | None = None, *, target: str = "y") -> "ModelProto":
@@ -105,15 +113,20 @@ def to_onnx(expression: Expression, names: Iterable[str] | None = None, *, targe
     int64, double = onnx.TensorProto.INT64, onnx.TensorProto.DOUBLE
     free = iter(range(len(expression.constants)))
 
-    def leaf(node: Expression) -> str:
+    def leaf(node: Expression) -> _Value:
         if isinstance(node, Constant):
             return graph.number(node.value, f"c{next(free)}" if node.is_free else None)
         assert isinstance(node, Variable)  # noqa: S101 - the only other leaf
         position = columns.index(node.name)
         index = graph.tensor(f"column_{position}", int64, [], [position])
-        return graph.node("Gather", "X", index, axis=1)
+        return graph.Gather(_Value(graph, "X"), index, axis=1)
 
-    value = fold(expression, leaf, lambda operator, parts: form_of(operator, FORMS, "ONNX")(graph, *parts))
+    def combine(operator: Operator, parts: tuple[_Value, ...]) -> _Value:
+        if operator.onnx is None:
+            raise without_form(operator, "onnx", "ONNX")
+        return graph.value(operator.onnx(graph, *parts))
+
+    value = fold(expression, leaf, combine).name
     inner = {"X", *graph.tensors, *graph.known.values(), "rows", "shape"}
     output = target
     while output in inner:
@@ -121,8 +134,8 @@ def to_onnx(expression: Expression, names: Iterable[str] | None = None, *, targe
     if expression.variables:
         graph.add("Identity", [value], output)
     else:  # one number, for every row
-        rows = graph.node("Gather", graph.node("Shape", "X"), graph.tensor("first", int64, [1], [0]), axis=0)
-        graph.add("Expand", [value, rows], output)
+        rows = graph.Gather(graph.Shape(_Value(graph, "X")), graph.tensor("first", int64, [1], [0]), axis=0)
+        graph.add("Expand", [value, rows.name], output)
     made = onnx.helper.make_model(
         onnx.helper.make_graph(
             graph.nodes,

@@ -27,37 +27,21 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
-from prunesymnet.export.common import ARITHMETIC, Form, column_names, form_of, identifiers, temporaries, write
-from prunesymnet.expression import Apply, Constant, Expression, Variable, postorder, to_text
+from prunesymnet.export.common import column_names, form_of, forms_in, identifiers, temporaries, words_of, write
+from prunesymnet.expression import Constant, Expression, Variable, to_text
 from prunesymnet.expression.printing import number_text
 from prunesymnet.operators import Operator
-from prunesymnet.operators.table import CALL, POWER
+from prunesymnet.operators.operator import Form
 
-FORMS: Mapping[str, Form] = {
-    **ARITHMETIC,
-    **{name: Form(f"math.{name}({{0}})") for name in ("sin", "cos", "exp", "log", "sqrt", "tanh")},
-    "abs": Form("abs({0})"),
-    "square": Form("{0}**2", POWER, (CALL,)),
-    "cube": Form("{0}**3", POWER, (CALL,)),
-    "pow": Form("{0}**{1}", POWER, (CALL, POWER)),
-    "pi": Form("math.pi"),
-}
-"""How each operator is written in Python."""
-
-# In a function that must not raise: Python's powers and math.exp raise where a result is too large, and
+# What the function calls where Python itself would raise: math.exp and powers, where a result is too large. And
 # (-8)**(1/3) is a complex number. Squares and cubes, which overflow beyond 1e102 only, stay as one writes them.
-_SAFE: Mapping[str, Form] = {
-    **FORMS,
-    "exp": Form("_exp({0})"),
-    "pow": Form("_power({0}, {1})"),
-}
 _HELPERS = {
-    "_exp": """
-def _exp(power: float) -> float:
+    "_or_inf": """
+def _or_inf(function, u: float) -> float:
     try:
-        return math.exp(power)
+        return function(u)
     except OverflowError:
-        return math.inf
+        return math.copysign(math.inf, function(math.copysign(1.0, u)))
 """,
     "_power": """
 def _power(base: float, exponent: float) -> float:
@@ -71,14 +55,17 @@ _TAKEN = {"abs", "math", "ArithmeticError", "ValueError", "__debug__", *_HELPERS
 
 
 def to_python(expression: Expression, *, module: str = "math", digits: int | None = None) -> str:
-    """The formula as a Python expression that calls `module` ("math", or "np" for arrays); a user's operator
-    is called by its name."""
+    """The formula as a Python expression that calls `module` ("math", or "np" for arrays, where `erf` is scipy's);
+    a user's operator that has no form in Python is called by its name."""
 
     def form(operator: Operator) -> Form:
-        if operator.name not in FORMS:
+        if operator.python is None or (operator.recipe is not None and module != "math"):
             return Form(f"{operator.name}({', '.join(f'{{{i}}}' for i in range(operator.arity))})")
-        own = FORMS[operator.name]
-        return own._replace(template=own.template.replace("math.", f"{module}."))
+        own = form_of(operator, "python", "Python")
+        if module == "math":
+            return own
+        template = operator.python_arrays or own.template.replace("math.", "np.")
+        return own._replace(template=template.replace("np.", f"{module}."))
 
     return write(expression, lambda node: _leaf(node, digits, {}), form)
 
@@ -102,22 +89,21 @@ def to_function(
     columns = column_names(expression, names)
     if not (isinstance(name, str) and name.isidentifier()) or keyword.iskeyword(name) or name in _TAKEN:
         raise ValueError(f"name must be a Python identifier other than {', '.join(sorted(_TAKEN))}, got {name!r}")
-    arguments = identifiers(columns, _clean, {*_TAKEN, *keyword.kwlist})
+    forms = forms_in(expression, _safe)
+    words = words_of(forms)
+    taken = {*_TAKEN, *words}
+    arguments = identifiers(columns, _clean, {*taken, *keyword.kwlist})
     lines: list[str] = []
-    temporary = temporaries(set(arguments.values()))
+    temporary = temporaries({*arguments.values(), *taken})
 
     def assign(part: str) -> str:
         lines.append(f"{temporary(len(lines) + 1)} = {part}")
         return temporary(len(lines))
 
     result = write(
-        expression,
-        lambda node: _leaf(node, digits, arguments),
-        lambda operator: form_of(operator, _SAFE, "a Python function"),
-        assign,
+        expression, lambda node: _leaf(node, digits, arguments), lambda operator: forms[operator.name], assign
     )
-    used = {_SAFE[node.operator.name].template for node in postorder(expression) if isinstance(node, Apply)}
-    helpers = [text for helper, text in _HELPERS.items() if any(helper in template for template in used)]
+    helpers = [text for helper, text in _HELPERS.items() if helper in words]
     formula = to_text(expression, digits=digits)
     said = [
         formula if target is None else f"{' '.join(target.split())} = {formula}",
@@ -139,6 +125,13 @@ def to_function(
             "        return math.nan\n",
         ]
     )
+
+
+def _safe(operator: Operator) -> Form:
+    """The form in a function that must not raise."""
+    if operator.python_function is not None:
+        return Form(operator.python_function)
+    return form_of(operator, "python", "a Python function")
 
 
 def _leaf(node: Expression, digits: int | None, arguments: Mapping[str, str]) -> str:

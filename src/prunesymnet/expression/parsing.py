@@ -5,10 +5,10 @@ the right, ``^`` is accepted for it), and an error points at its column:
 
 >>> parse("2*sin(x)**2 - 0.5/y")
 Expression('2*sin(x)**2 - 0.5/y')
->>> parse("x + cosh(y)")
+>>> parse("x + expo(y)")
 Traceback (most recent call last):
-prunesymnet.errors.ParseError: unknown function 'cosh'; did you mean 'cos'?, at column 5:
-  x + cosh(y)
+prunesymnet.errors.ParseError: unknown function 'expo'; did you mean 'exp'?, at column 5:
+  x + expo(y)
       ^
 
 Two stacks instead of recursion: a text of any nesting is read in time linear in its length.

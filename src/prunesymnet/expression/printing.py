@@ -12,7 +12,7 @@ import re
 
 from prunesymnet.expression.tree import Constant, Expression, Variable, fold
 from prunesymnet.operators import Operator
-from prunesymnet.operators.table import CALL, NEGATION
+from prunesymnet.operators.operator import CALL, NEGATION
 
 Piece = tuple[str, int]
 _INFIX = {"+": " + ", "-": " - ", "*": "*", "/": "/"}

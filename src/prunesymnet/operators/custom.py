@@ -8,13 +8,15 @@
 import functools
 import inspect
 import keyword
+import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from prunesymnet.errors import OperatorError
-from prunesymnet.operators.table import OPERATORS, Operator
+from prunesymnet.operators.operator import CALL, Form, Operator
+from prunesymnet.operators.table import OPERATORS
 
 
 def make_operator(
@@ -27,6 +29,11 @@ def make_operator(
     torch: Callable[..., Any] | None = None,
     sympy: Callable[..., Any] | None = None,
     latex: str | None = None,
+    python: str | None = None,
+    c: str | None = None,
+    excel: str | None = None,
+    onnx: Callable[..., Any] | None = None,
+    parity: Literal["odd", "even"] | None = None,
     cost: int = 2,
 ) -> Operator:
     """A row made from a plain Python function of one or two numpy arrays, probed on the spot.
@@ -34,10 +41,12 @@ def make_operator(
     `derivatives` are functions of the same operands, one per operand (left out: five-point differences);
     `torch` and `sympy` are functions of tensors and of sympy expressions (left out: the function itself
     where it works on tensors, else a wrapper; an undefined sympy function). `inverse` is for one operand.
-    `latex` has ``{0}`` and ``{1}`` where the operands stand, its own braces doubled (left out: the name).
+    `latex` has ``{0}`` and ``{1}`` where the operands stand, its own braces doubled (left out: the name). So have
+    `python`, `c` and `excel`, without which a formula with the operator can't be exported to these; `onnx` makes
+    nodes, ``lambda op, u: op.Max(u, 0.0)``. `parity`: "odd" where f(-u) is -f(u), "even" where it is f(u).
     An operator that fails a probe is refused with an `OperatorError` that says what was wrong.
 
-    >>> make_operator("sinc", np.sinc).arity
+    >>> make_operator("sinc", np.sinc, parity="even").arity
     1
     >>> make_operator("total", np.sum)
     Traceback (most recent call last):
@@ -57,8 +66,10 @@ def make_operator(
 
     if derivatives is not None:
         derivatives = (derivatives,) if callable(derivatives) else tuple(derivatives)
-    forms: dict[str, Any] = {"inverse": inverse, "domain": domain, "torch": torch, "sympy": sympy, "latex": latex}
-    recipe = functools.partial(make_operator, name, function, derivatives=derivatives, cost=cost, **forms)
+    texts = {"python": python, "c": c, "excel": excel}
+    given: dict[str, Any] = {"inverse": inverse, "domain": domain, "torch": torch, "sympy": sympy, "latex": latex}
+    given |= {**texts, "onnx": onnx, "parity": parity, "cost": cost}
+    recipe = functools.partial(make_operator, name, function, derivatives=derivatives, **given)
     points = _probe_points(_arity(function, refuse))
     numpy_form = _in_floats(function)
     value = _probe_value(function, numpy_form, points, domain, refuse)
@@ -74,8 +85,11 @@ def make_operator(
         if len(points) != 1:
             raise refuse("inverse can be given for an operator of one operand only")
         _probe_inverse(inverse, numpy_form, value, refuse)
-    if latex is not None:
-        _probe_latex(latex, points, refuse)
+    for language, text in {"latex": latex, **texts}.items():
+        if text is not None:
+            _probe_template(language, text, points, refuse)
+    if parity is not None:
+        _probe_parity(parity, numpy_form, points, refuse)
     if torch is None:
         torch_form = _torch_form(function, numpy_form, partials, points, value)
     else:
@@ -90,8 +104,13 @@ def make_operator(
         partials=partials,
         inverses=(inverse,) if inverse else (None,) * len(points),
         domain=domain,
-        latex=latex,
+        parity=parity,
         cost=cost,
+        latex=latex,
+        python=_form(python, len(points)),
+        c=_form(c, len(points)),
+        excel=_form(excel, len(points)),
+        onnx=onnx,
         recipe=recipe,
     )
 
@@ -257,17 +276,34 @@ def _probe_inverse(
         raise refuse("inverse is not one: function(inverse(v)) must give back v")
 
 
-def _probe_latex(latex: str, points: tuple[np.ndarray, ...], refuse: _Refuse) -> None:
+def _probe_template(language: str, text: str, points: tuple[np.ndarray, ...], refuse: _Refuse) -> None:
     names = ["u", "v"][: len(points)]
+    example = r"\mathrm{{f}}({0})" if language == "latex" else "f({0})"
     try:
-        shown = latex.format(*names)
+        shown = text.format(*names)
     except (AttributeError, IndexError, KeyError, ValueError):
         raise refuse(
-            "latex must be a template with {0} and {1} for the operands and its own braces doubled, "
-            rf"e.g. '\mathrm{{{{f}}}}({{0}})', got {latex!r}"
+            f"{language} must be a template with {{0}} and {{1}} for the operands and its own braces doubled, "
+            f"e.g. {example!r}, got {text!r}"
         ) from None
-    if shown == latex:
-        raise refuse(f"latex must show its operands, {{0}} for the first, got {latex!r}")
+    if shown == text:
+        raise refuse(f"{language} must show its operands, {{0}} for the first, got {text!r}")
+
+
+def _form(template: str | None, arity: int) -> Form | None:
+    """A user's template: a single call as it stands, anything else in parentheses, as are its operands."""
+    if template is None or re.fullmatch(r"[\w.]+\([^()]*\)", template):
+        return None if template is None else Form(template)
+    return Form(f"({template})", needs=(CALL,) * arity)
+
+
+def _probe_parity(parity: str, function: Callable[..., Any], points: tuple[np.ndarray, ...], refuse: _Refuse) -> None:
+    if len(points) != 1 or parity not in ("odd", "even"):
+        raise refuse(f"parity must be 'odd' or 'even', and is for one operand only, got {parity!r}")
+    with np.errstate(all="ignore"):
+        value, mirrored = function(points[0]), function(-points[0])
+    if not np.allclose(mirrored, -value if parity == "odd" else value, rtol=1e-9, equal_nan=True):
+        raise refuse(f"is not {parity}: its value at -u must be {'minus ' * (parity == 'odd')}that at u")
 
 
 def _probe_torch(form: Callable[..., Any], points: tuple[np.ndarray, ...], value: np.ndarray, refuse: _Refuse) -> None:

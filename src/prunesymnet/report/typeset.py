@@ -115,7 +115,7 @@ def _adapted(latex: str) -> str:
     \\dfrac{\\frac{1}{x}}{2} + y^{\\frac{1}{2}} \\, \\sin(z)
     """
     plain = _AROUND.sub(lambda m: m[0] if _TALL.search(m[2]) else m[1] + m[2] + m[3], latex)
-    plain = re.sub(r"(?<=[\w})]) (?=\\(?:sin|cos|log|tanh|operatorname)\b)", r" \\, ", plain)
+    plain = re.sub(r"(?<=[\w})]) (?=\\(?:(?:arc)?(?:sin|cos|tan)h?|log|max|min|operatorname)\b)", r" \\, ", plain)
     text, depth = "", 0
     for part in re.split(r"(\\frac(?![a-z])|\\[{}]|[{}])", plain):
         depth += {"{": 1, "}": -1}.get(part, 0)

@@ -93,20 +93,6 @@ class Constraints:
         return None
 
 
-# What follows from other operators: an operator is in the vocabulary if all of one of these are.
-_FOLLOWS: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    "square": (("*",), ("pow",)),
-    "cube": (("*",), ("square",), ("pow",)),
-    "inv": (("/",),),
-    "/": (("inv",),),
-    "sqrt": (("pow",), ("exp", "log")),
-    "pow": (("exp", "log"),),
-    "abs": (("log",),),  # the network's logarithm is that of |u|
-    "tanh": (("exp", "/"),),
-}
-_ALWAYS = {"+", "-", "*", "neg", "id", "pi"}  # a weight on an edge, a sum of terms: what every formula may have
-
-
 class Vocabulary:
     """Whether a formula says nothing that the chosen operators can't say.
 
@@ -121,8 +107,8 @@ class Vocabulary:
 
     def __init__(self, operators: Iterable[str]) -> None:
         given = set(operators)
-        follows = {name for name, ways in _FOLLOWS.items() if any(given >= set(way) for way in ways)}
-        self.known = given | follows | _ALWAYS
+        follows = {row.name for row in OPERATORS.values() if any(given >= others for others in row.follows_from)}
+        self.known = given | follows
 
     def has(self, expression: Expression) -> bool:
         return all(self._has(node) for node in postorder(expression) if isinstance(node, Apply))

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from prunesymnet.expression import canonical, evaluate, skeleton
 from prunesymnet.network import Network
 from prunesymnet.network.pruning import PRUNERS, PruningSettings, Subnetwork, Trained, beam, greedy, random, reverse
-from prunesymnet.network.pruning.beam import UNNESTED
 from prunesymnet.network.pruning.subnetwork import retain, score_edges
-from prunesymnet.operators import OPERATORS, PAPER, make_operator
+from prunesymnet.operators import OPERATORS, PAPER, UNNESTED, make_operator
 
 ALL = tuple(name for name in OPERATORS if name not in ("id", "pow", "pi"))
 CERTAIN = PruningSettings(sampled_layers=0)

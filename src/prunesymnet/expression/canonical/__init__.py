@@ -28,9 +28,10 @@ Rules that keep the meaning:
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 from prunesymnet.expression.canonical import algebra
-from prunesymnet.expression.canonical.numbers import Number, OutOfRange, is_exact, is_one, size
+from prunesymnet.expression.canonical.numbers import OutOfRange, is_exact, is_one, size
 from prunesymnet.expression.canonical.terms import (
     Terms,
     constant_value,
@@ -94,22 +95,31 @@ def _combine(operator: Operator, operands: tuple[Terms, ...]) -> Terms:
     name = operator.name
     if name in _ALGEBRA:
         return _ALGEBRA[name](*operands)
-    if name in _FUNCTIONS and not is_number(operands[0]):
-        return _FUNCTIONS[name](operands[0])
+    rule = _rule(operator)
+    if rule is not None and not is_number(operands[0]):
+        return rule(operands[0])
     if name == "pow":
         return _general_power(*operands)
+    if operator.commutative:
+        operands = tuple(sorted(operands, key=_order))
     tree = Apply(operator, tuple(to_tree(terms) for terms in operands))
     if operands and all(map(is_number, operands)):
         values = [terms.get((), 0) for terms in operands]
-        if len(values) == 1 and is_exact(values[0]) and (name, values[0]) in _SPECIAL:
-            return plain(_SPECIAL[name, values[0]])
+        if is_exact(values[0]) and values[0] in operator.exact:
+            return plain(operator.exact[values[0]])  # type: ignore[index]
         if name == "abs":
             return plain(size(values[0]))
         if not any(map(is_exact, values)) and math.isfinite(value := constant_value(tree)):
             return plain(value)
-        if name in _FUNCTIONS and is_exact(values[0]):
-            return single(function_atom(name, operands[0]))
+        if rule is not None and is_exact(values[0]):
+            return single(function_atom(operator, operands[0]))
     return single(opaque_atom(tree))
+
+
+def _order(terms: Terms) -> tuple[str, str]:
+    """In which order two operands stand that may be exchanged: as far as possible, whatever their free constants."""
+    ordered = sort_terms(terms)
+    return to_key(ordered, masked=True), to_key(ordered)
 
 
 def _general_power(base: Terms, exponent: Terms) -> Terms:
@@ -122,28 +132,21 @@ def _general_power(base: Terms, exponent: Terms) -> Terms:
     return single(opaque_atom(power(to_tree(base), to_tree(exponent))))
 
 
-def _odd_or_even(name: str, sign: int) -> Callable[[Terms], Terms]:
-    """sin and tanh (sign -1), cos (sign 1): a leading minus comes out or vanishes."""
-
-    def apply_to(inner: Terms) -> Terms:
-        if sort_terms(inner)[0][1] < 0:
-            return {((function_atom(name, negated(inner)), 1),): sign}
-        return single(function_atom(name, inner))
-
-    return apply_to
+def _rule(operator: Operator) -> Callable[[Terms], Terms] | None:
+    """What becomes of a function of a sum, where something is known of it."""
+    if operator.name in _FUNCTIONS:
+        return _FUNCTIONS[operator.name]
+    return partial(_odd_or_even, operator) if operator.arity == 1 and operator.parity is not None else None
 
 
-_FUNCTIONS: dict[str, Callable[[Terms], Terms]] = {
-    "exp": algebra.exp,
-    "log": algebra.log,
-    "abs": algebra.absolute,
-    "sin": _odd_or_even("sin", -1),
-    "cos": _odd_or_even("cos", 1),
-    "tanh": _odd_or_even("tanh", -1),
-}
-_SPECIAL: dict[tuple[str, Number], int] = {
-    ("sin", 0): 0, ("cos", 0): 1, ("exp", 0): 1, ("log", 1): 0, ("tanh", 0): 0
-}  # fmt: skip
+def _odd_or_even(operator: Operator, inner: Terms) -> Terms:
+    """A leading minus comes out of an odd function, and vanishes in an even one."""
+    if sort_terms(inner)[0][1] < 0:
+        return {((function_atom(operator, negated(inner)), 1),): -1 if operator.parity == "odd" else 1}
+    return single(function_atom(operator, inner))
+
+
+_FUNCTIONS: dict[str, Callable[[Terms], Terms]] = {"exp": algebra.exp, "log": algebra.log, "abs": algebra.absolute}
 _ALGEBRA: dict[str, Callable[..., Terms]] = {
     "+": algebra.add,
     "-": lambda a, b: algebra.add(a, negated(b)),

@@ -23,6 +23,7 @@ from prunesymnet.expression.canonical.numbers import (
     size,
 )
 from prunesymnet.expression.tree import Constant, Expression, apply, fold, power
+from prunesymnet.operators import Operator
 
 Monomial = tuple[tuple["Atom", Number], ...]  # sorted by atom
 Terms = dict[Monomial, Number]
@@ -87,11 +88,12 @@ def group_atom(terms: Terms) -> Atom:
     )
 
 
-def function_atom(name: str, inner: Terms, *, nonnegative: bool = False) -> Atom:
+def function_atom(function: str | Operator, inner: Terms, *, nonnegative: bool = False) -> Atom:
+    name = function if isinstance(function, str) else function.name
     ordered = sort_terms(inner)
     constant = _is_constant(inner)
     return Atom(
-        apply(name, to_tree(inner)),
+        apply(function, to_tree(inner)),
         CONSTANT if constant else FUNCTION,
         f"{name}({to_key(ordered)})",
         f"{name}({to_key(ordered, masked=True)})",

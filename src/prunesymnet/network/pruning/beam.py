@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from prunesymnet.network.pruning.subnetwork import Subnetwork, Trained, retain, score_edges
+from prunesymnet.operators import UNNESTED
 from prunesymnet.settings import check_whole
 
 LEAST = 1e-300  # so that a loss of 0 has a logarithm
-UNNESTED = ("sin", "cos", "exp", "log")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.network import Network
-from prunesymnet.network.activation import protected_form
+from prunesymnet.operators.protection import protected_form
 
 Array = NDArray[np.float64]
 

@@ -2,7 +2,7 @@
 
 from prunesymnet.bank.bank import LEAF, Term
 from prunesymnet.expression import apply, evaluate
-from prunesymnet.network.pruning.beam import UNNESTED
+from prunesymnet.operators import UNNESTED
 from prunesymnet.search.stages.base import Context, Stage, When
 
 MOST = 80  # nodes: a fifth of the first bank
