@@ -35,7 +35,7 @@ ORDER = {
     "estimator": ("parameters", "tables", "regressor"),
     "runs": ("files", "records", "model", "folder", "run"),
     "report": (
-        "drawing", "loss", "networks", "graph", "formula", "svg", "typeset", "plots", "words", "style", "section",
+        "drawing", "loss", "places", "networks", "graph", "layout", "formula", "typeset", "panels", "plots", "effects", "numbers", "section",
         "page",
     ),
     "coefficients": ("least_squares", "fit", "uncertainty", "closed_forms", "snapping"),

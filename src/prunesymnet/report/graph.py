@@ -43,6 +43,11 @@ class Node:
     layer: int
     operands: tuple[Edge, ...] = ()
 
+    @property
+    def commutes(self) -> bool:
+        """Whether its operands can enter in any order."""
+        return self.text in ("+", "*")
+
 
 class _Term(NamedTuple):
     """A part of the formula: a node, or a sum or product that has none yet, times a factor; a number has no node."""

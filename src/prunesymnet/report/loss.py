@@ -6,7 +6,8 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 from prunesymnet.expression import to_text
-from prunesymnet.report.drawing import BLUE, GREY, INK, ORANGE, PALE, on_log_axis, shorten
+from prunesymnet.report.drawing import BLUE, GREY, INK, ORANGE, PALE, shorten
+from prunesymnet.report.panels import log_scale_with_zero
 from prunesymnet.search import SearchResult, SearchStatus
 
 
@@ -43,22 +44,17 @@ def _draw_improvements(axes: Axes, result: SearchResult, last: int) -> None:
     if not found:
         return
     epochs, errors = np.array(found, dtype=np.float64).T
-    heights = on_log_axis(axes, errors)
-    axes.plot(
-        [*epochs, last], [*heights, heights[-1]],
-        drawstyle="steps-post", color=ORANGE, linewidth=1.4, gid="held-out", zorder=2,
-    )  # fmt: skip
-    axes.plot(epochs, heights, "o", markersize=4.5, color=ORANGE, gid="improvements", zorder=3)
-    bottom, top = np.log10(heights.min()), np.log10(heights.max())
-    span = max(top - bottom, 0.5)
-    axes.set_ylim(10 ** (bottom - 0.3 * span), 10 ** (top + 0.12 * span))
+    log_scale_with_zero(axes, errors)
+    axes.margins(y=0.25)  # room for the formula below the curve's end: a curve that only falls is never there
+    steps = [*epochs, last], [*errors, errors[-1]]
+    axes.plot(*steps, drawstyle="steps-post", color=ORANGE, linewidth=1.4, gid="held-out", zorder=2)
+    axes.plot(epochs, errors, "o", markersize=4.5, color=ORANGE, gid="improvements", zorder=3)
     right = epochs[-1] > 0.5 * last
     # An exact formula is the same before and after rounding, and shorter after.
     formula = (result.best if result.status is SearchStatus.EXACT else result.candidate.fit).expression
-    # The curve only falls: below its end there is always room.
     axes.annotate(
         shorten(to_text(formula, digits=3), 70),
-        (float(epochs[-1]), float(heights[-1])), xytext=(3 if right else -3, -8), textcoords="offset points",
+        (float(epochs[-1]), float(errors[-1])), xytext=(3 if right else -3, -8), textcoords="offset points",
         ha="right" if right else "left", va="top", size=10, color=INK, gid="formula", zorder=4,
         path_effects=[withStroke(linewidth=3, foreground="white")],
     )  # fmt: skip

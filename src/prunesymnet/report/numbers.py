@@ -1,53 +1,23 @@
-"""Numbers and names as a page has them: nothing gets there that was not escaped.
+"""Numbers as a page has them.
 
 >>> number(-1.2346e-7), number(423.937), number(float("nan"))
-('−1.235 × 10<sup>−7</sup>', '423.9', '—')
+('−1.235 × 10⁻⁷', '423.9', '—')
 >>> share(0.99999999), share(0.98764)
-('1 − 1 × 10<sup>−8</sup>', '0.9876')
+('1 − 1 × 10⁻⁸', '0.9876')
 """
 
-import html
 import math
-from collections.abc import Sequence
 from datetime import datetime
 
 from prunesymnet.coefficients import Estimate
 
-NONE = "—"
-
-
-def safe(text: object) -> str:
-    """Whatever it is, as text that a page can't take for anything else."""
-    return html.escape(str(text))
-
 
 def number(value: float, digits: int = 4) -> str:
     """A number for reading."""
-    if math.isnan(value):
-        return NONE
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    text = f"{value:.{digits}g}"
-    if "e" in text:
-        digit, exponent = text.split("e")
-        return _power(digit, int(exponent))
-    return text.replace("-", "−")
-
-
-def count(value: int, what: str) -> str:
-    """
-    >>> count(1, "row"), count(1234, "row")
-    ('1 row', '1,234 rows')
-    """
-    return f"{value:,} {what}{'' if value == 1 else 's'}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    if not math.isfinite(value):
+        return "—" if math.isnan(value) else "∞" if value > 0 else "−∞"
+    text, _, exponent = f"{value:.{digits}g}".partition("e")
+    return _power(text, int(exponent or 0))
 
 
 def share(r2: float) -> str:
@@ -59,12 +29,24 @@ def share(r2: float) -> str:
     return f"1 − {number(1 - r2, 1)}"
 
 
+def bits(value: float) -> str:
+    return f"{value:.1f}".replace("-", "−") if abs(value) < 1e6 else number(value)
+
+
 def percent(value: float) -> str:
     """
     >>> percent(1.0), percent(0.061), percent(0.00011234), percent(1e-9)
-    ('100%', '6.1%', '0.011%', '1 × 10<sup>−7</sup>%')
+    ('100%', '6.1%', '0.011%', '1 × 10⁻⁷%')
     """
     return f"{100 * value:.0f}%" if value >= 0.1 else f"{number(100 * value, 2)}%"
+
+
+def count(value: int, what: str) -> str:
+    """
+    >>> count(1, "row"), count(1234, "row")
+    ('1 row', '1,234 rows')
+    """
+    return f"{value:,} {what}{'' if value == 1 else 's'}"
 
 
 def seconds(value: float) -> str:
@@ -91,7 +73,7 @@ def rounded(estimate: Estimate) -> tuple[str, str, str, str]:
     >>> rounded(Estimate("c1", 423.937, 42.123, 336.8, 511.1, 0.95))
     ('424', '42', '337', '511')
     >>> rounded(Estimate("c1", 1.23456e-7, 1.5e-9, 1.2e-7, 1.26e-7, 0.95))[0]
-    '1.235 × 10<sup>−7</sup>'
+    '1.235 × 10⁻⁷'
     """
     numbers = (estimate.value, estimate.standard_error, estimate.low, estimate.high)
     error, size = estimate.standard_error, abs(estimate.value)
@@ -103,10 +85,10 @@ def rounded(estimate: Estimate) -> tuple[str, str, str, str]:
     first = math.floor(math.log10(max(size, error)))
     exponent = first if first < -3 or first > 5 or last > 0 else 0
     places = min(max(exponent - last, 0), 15)
-    texts = [f"{x / 10.0**exponent:.{places}f}" for x in numbers]
-    value, spread, low, high = (_power(t, exponent) if exponent else t.replace("-", "−") for t in texts)
+    value, spread, low, high = (_power(f"{x / 10.0**exponent:.{places}f}", exponent) for x in numbers)
     return value, spread, low, high
 
 
 def _power(digits: str, exponent: int) -> str:
-    return f"{digits} × 10<sup>{exponent}</sup>".replace("-", "−")
+    raised = str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return digits.replace("-", "−") + (f" × 10{raised}" if exponent else "")
