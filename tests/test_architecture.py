@@ -35,7 +35,7 @@ ORDER = {
     "estimator": ("parameters", "tables", "regressor"),
     "runs": ("files", "records", "model", "folder", "run"),
     "report": (
-        "drawing", "loss", "places", "networks", "graph", "layout", "formula", "typeset", "panels", "plots", "effects", "numbers", "section",
+        "drawing", "loss", "places", "networks", "graph", "layout", "formula", "typeset", "panels", "plots", "effects", "numbers", "rendering", "section",
         "page",
     ),
     "coefficients": ("least_squares", "fit", "uncertainty", "closed_forms", "snapping"),

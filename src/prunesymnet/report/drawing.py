@@ -1,11 +1,9 @@
 """What the pictures share: colours, nodes and edges, letters that can be drawn, and how a picture becomes a file."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -143,13 +141,12 @@ def drawable(text: str) -> str:
     >>> drawable("T [°C]"), drawable("a\\n温")
     ('T [°C]', 'a □')
     """
-    line = " ".join(text.split())
-    return "".join(letter if letter.isascii() or _font().get_char_index(ord(letter)) else "□" for letter in line)
+    return "".join(letter if has_glyph(letter) else "□" for letter in " ".join(text.split()))
 
 
-@lru_cache(maxsize=1)
-def _font() -> Any:
-    return get_font(findfont(FontProperties()))
+def has_glyph(letter: str, family: str = "DejaVu Sans") -> bool:
+    """Whether a font that comes with matplotlib has it."""
+    return letter.isascii() or bool(get_font(findfont(FontProperties(family))).get_char_index(ord(letter)))
 
 
 def shorten(text: str, most: int) -> str:

@@ -24,7 +24,9 @@ def draw_formula(expression: Expression, *, target: str = "out") -> Figure:
     layout = Layout.of(graph)
     ys = list(layout.heights.values())
     longest = max((node.text for node in graph.nodes if node.kind == "input"), key=len)
-    (axes,) = drawing.network_axes(graph.layers * drawing.COLUMN, min(ys) - 0.6, max(ys) + 0.6, 0.5, left=longest, right=target)
+    (axes,) = drawing.network_axes(
+        graph.layers * drawing.COLUMN, min(ys) - 0.6, max(ys) + 0.6, 0.5, left=longest, right=target
+    )
     for i, node in enumerate(graph.nodes):
         for k, (edge, end) in enumerate(zip(node.operands, layout.ports(i), strict=True)):
             value, text = (1.0, "") if edge.weight is None else (_value(edge.weight), weight_text(edge.weight))

@@ -50,12 +50,14 @@ def draw_network(network: Network) -> Figure:
     lines = [(carried(source, group.layer - 1), places.port(i)) for i, group, source in ends]
     draw_lines(axes, lines, "edges", colors=[to_rgba(drawing.BLUE, alpha) for alpha in strength])
     dots = np.array([carried(node, column) for node, column in ids])
-    axes.scatter(*dots.T, s=min(9.0, (20 * step) ** 2), color=INK, linewidths=0, zorder=2, gid="ids")
+    axes.scatter(dots[:, 0], dots[:, 1], s=min(9.0, (20 * step) ** 2), color=INK, linewidths=0, zorder=2, gid="ids")
     draw_nodes(axes, places, range(-1, network.sizes[-1]), size=8.5)
     _draw_headers(axes, places, places.high)
     note = "dots: id, which carries\na node of an earlier\nlayer to the next"
     axes.text(-RADIUS, top, note, size=8, color=GREY, va="top")
-    inputs, layers = (f"{n} {what}{'s' * (n > 1)}" for n, what in ((len(network.inputs), "input"), (network.layers, "layer")))
+    inputs, layers = (
+        f"{n} {what}{'s' * (n > 1)}" for n, what in ((len(network.inputs), "input"), (network.layers, "layer"))
+    )
     count = f"{inputs} and the constant 1, {layers} of {len(network.rows)} operators: {network.edges:,} weighted edges"
     _draw_titles(axes, title=count)
     return drawing.figure_of(axes)

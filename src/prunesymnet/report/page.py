@@ -14,30 +14,22 @@ import base64
 import hashlib
 import json
 import os
-import platform
-import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from io import BytesIO
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-import jinja2
-import numpy as np
-import scipy
 from markupsafe import Markup
-from matplotlib.figure import Figure
 
-from prunesymnet.report import numbers
 from prunesymnet.report.drawing import save
+from prunesymnet.report.rendering import render
 from prunesymnet.report.section import Section
 from prunesymnet.runs import Model, Run
 from prunesymnet.runs.files import write_whole
 from prunesymnet.runs.records import of_settings
 from prunesymnet.search import SearchSettings
-from prunesymnet.version import __version__
 
 _ONE_AT_A_TIME = Lock()  # matplotlib has one parser of mathematics for all threads, which only one can use
 SCRIPT = Path(__file__).with_name("templates") / "copy.js"
@@ -79,35 +71,6 @@ def _write(run: Run, page: Path, folder: Path) -> list[Path]:
     return written
 
 
-def render(template: str, **values: Any) -> str:
-    """A template of this package, filled in. Whatever is put into it is escaped."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("prunesymnet.report"), autoescape=True, undefined=jinja2.StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    used = ("number", "share", "bits", "percent", "count", "seconds", "date", "rounded")
-    environment.filters |= {name: getattr(numbers, name) for name in used}
-    environment.filters |= {"svg": as_svg, "width": lambda figure: figure.get_figwidth() * 72}
-    environment.filters["median"] = np.median
-    environment.tests |= {"finite": np.isfinite, "contains": lambda values, one: one in values}
-    versions = {"prunesymnet": __version__, "Python": platform.python_version()}
-    environment.globals["versions"] = versions | {"numpy": np.__version__, "scipy": scipy.__version__}
-    return environment.get_template(template).render(**values)
-
-
-def as_svg(figure: Figure) -> str:
-    """A picture as the address of an image: a vector graphic that is the same each time."""
-    with BytesIO() as buffer:
-        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        figure.savefig(buffer, format="svg", dpi=150, facecolor="none", metadata=nothing)
-        svg = buffer.getvalue().decode()
-    figure.set_layout_engine("none")  # it stays as it is laid out: finding that takes most of the time
-    # Matplotlib draws names by chance, unless a global setting says otherwise, which other threads would see.
-    names: dict[str, str] = {}
-    svg = re.sub(r"\b[a-z][0-9a-f]{10}\b", lambda m: names.setdefault(m[0], f"n{len(names)}"), svg)
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
-
-
 @dataclass
 class _Log:
     """What only the lines of a run know: when it ended, and, of a run that was cut off, how far each target came."""
@@ -122,13 +85,12 @@ class _Log:
         file = run.path / "progress.jsonl"
         for line in file.read_bytes().split(b"\n")[:-1] if file.exists() else ():
             record = json.loads(line)
-            output, moment = record.get("output"), record.get("time")
+            moment, output = record.get("time"), record.get("output")
             if isinstance(moment, int | float) and 0 <= moment < 1e11:
                 log.ended = moment
-            if isinstance(output, int) and isinstance(record.get("seconds"), int | float):
-                log.seconds[output] = record["seconds"]
-            if isinstance(output, int) and isinstance(record.get("fits"), int):
-                log.fits[output] = record["fits"]
+            for name, known in (("seconds", log.seconds), ("fits", log.fits)):
+                if isinstance(output, int) and isinstance(record.get(name), int | float):
+                    known[output] = record[name]
         return log
 
 
@@ -138,13 +100,13 @@ def _sections(run: Run, model: Model, log: _Log) -> list[Section]:
     selection = "mdl" if cut else model.settings.selection
     return [
         Section(
-            front=front,
-            data=data,
-            columns=columns,
-            selection=selection if isinstance(selection, str) else "",
+            front,
+            data,
+            columns,
+            selection if isinstance(selection, str) else "",
             took=log.seconds.get(k, 0.0) if cut else front.seconds,
             fits=log.fits.get(k, front.fits) if cut else front.fits,
-        )
+        )  # fmt: skip
         for k, (front, data) in enumerate(zip(model.fronts, run.tables, strict=True))
     ]
 

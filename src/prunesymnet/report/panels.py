@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import SymmetricalLogLocator
 
 from prunesymnet.data import Dataset
@@ -14,7 +15,7 @@ from prunesymnet.report.drawing import BLUE, GREY, INK, PALE, Array, drawable, s
 MOST_POINTS = 2000  # more are a blot, and a file that is slow to open
 SEVERAL = 600  # points that a vector graphic draws one by one; more are an image within it
 WIDE = 100.0  # a positive range of more than this factor can be shown on a logarithmic axis
-LETTERS = 10.0  # points
+LETTERS, NOTE_LETTERS = 10.0, 8.5  # points
 
 
 class Points(NamedTuple):
@@ -53,9 +54,8 @@ def used_rows(data: Dataset) -> Dataset:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    figure = Figure(figsize=(width, height), facecolor="white", layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.1)  # type: ignore[union-attr]  # it was just given one
-    return figure
+    layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.1)
+    return Figure(figsize=(width, height), facecolor="white", layout=layout)
 
 
 def set_look(axes: Axes) -> Axes:
@@ -79,7 +79,7 @@ def is_wide(values: Array) -> bool:
     return bool(known.size and known.min() > 0 and known.max() > max(WIDE * known.min(), 5 * np.median(known)))
 
 
-def log_scale_with_zero(axes: Axes, values: Array) -> None:
+def set_log_scale(axes: Axes, values: Array) -> None:
     """A logarithmic axis for numbers >= 0. If there is a 0 among them, it has a tick of its own below all others."""
     positive = values[values > 0]
     if positive.size == values.size:
@@ -87,16 +87,16 @@ def log_scale_with_zero(axes: Axes, values: Array) -> None:
         return
     least = 10.0 ** np.floor(np.log10(positive.min())) if positive.size else 1.0
     axes.set_yscale("symlog", linthresh=least)
-    locator = SymmetricalLogLocator(linthresh=least, base=10)
-    locator.set_params(numticks=6)
-    axes.yaxis.set_major_locator(locator)
+    axes.yaxis.set_major_locator(SymmetricalLogLocator(linthresh=least, base=10))
+    axes.locator_params(axis="y", numticks=6)
     axes.set_ylim(bottom=-0.5 * least)
 
 
 def set_limits(axes: Axes, x: Array, y: Array) -> None:
-    """The axes show these values, with matplotlib's margins, whatever else is drawn."""
-    ends = (np.nanmin(x), np.nanmin(y)), (np.nanmax(x), np.nanmax(y))
-    axes.update_datalim(ends)
+    """The axes show these values with matplotlib's margins, whatever else is drawn; room around a single value, too."""
+    lows, highs = np.array([(np.nanmin(values), np.nanmax(values)) for values in (x, y)]).T
+    spare = np.where(highs > lows, 0.0, np.abs(highs) / 2 + (highs == 0))
+    axes.update_datalim([lows - spare, highs + spare])
     axes.autoscale_view()
     axes.autoscale(False)
 
@@ -119,7 +119,7 @@ def say_empty(axes: Axes) -> None:
 def add_note(axes: Axes, *notes: str) -> None:
     text = "; ".join(note for note in notes if note)
     if text:
-        axes.set_title(text, loc="left", size=LETTERS - 1.5, color=GREY, gid="note", wrap=True)
+        axes.set_title(text, loc="left", size=NOTE_LETTERS, color=GREY, gid="note", wrap=True)
 
 
 def label(text: str, most: int) -> str:

@@ -17,76 +17,60 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from scipy.special import ndtri
 
+import prunesymnet.report.panels as panels
 from prunesymnet.data import Dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.report.drawing import BLUE, GREY, ORANGE
-from prunesymnet.report.panels import (
-    LETTERS,
-    add_note,
-    is_wide,
-    label,
-    log_scale_with_zero,
-    new_figure,
-    sample,
-    say_empty,
-    scatter,
-    set_limits,
-    set_look,
-)  # fmt: skip
 
 SIZE = (4.8, 4.2)  # inches
 
 
 def draw_front(front: Front) -> Figure:
     """Complexity against mean squared error, on a logarithmic axis; the chosen equation is marked."""
-    figure = new_figure(SIZE[0], 3.4)
-    axes = set_look(figure.subplots())
+    figure = panels.new_figure(SIZE[0], 3.4)
+    axes = panels.set_look(figure.subplots())
     known = [i for i, equation in enumerate(front) if np.isfinite(equation.loss) and equation.loss >= 0]
     if known:
-        losses = np.array([front[i].loss for i in known])
-        complexity = np.array([front[i].complexity for i in known])
-        log_scale_with_zero(axes, losses)
+        complexity, losses = np.array([(front[i].complexity, front[i].loss) for i in known]).T
+        panels.set_log_scale(axes, losses)
         axes.margins(y=0.12)  # room for the ring and the word at the chosen one
         order = np.argsort(complexity, kind="stable")
         steps = complexity[order], np.minimum.accumulate(losses[order])
         axes.plot(*steps, drawstyle="steps-post", color=GREY, linewidth=1.0, gid="steps", zorder=2)
         axes.plot(complexity, losses, "o", color=BLUE, markersize=6, gid="front", zorder=3)
-        if front.chosen in known:
-            x, y = front.best.complexity, front.best.loss
-            axes.plot([x], [y], "o", color=ORANGE, markersize=8, gid="chosen", zorder=4)
-            axes.plot([x], [y], "o", mfc="none", mec=ORANGE, markersize=14, gid="ring", zorder=4)
-            left = x > 0.8 * complexity.max() and len(complexity) > 1
-            axes.annotate(
-                "chosen", (x, y), xytext=(-8 if left else 8, 8), textcoords="offset points", color=ORANGE, size=LETTERS,
-                ha="right" if left else "left", va="bottom", gid="chosen name", zorder=4,
-            )  # fmt: skip
         axes.set_xlim(0, 1.06 * complexity.max() + 0.5)
+        if front.chosen in known:
+            place = front.best.complexity, front.best.loss
+            axes.plot(*place, "o", color=ORANGE, markersize=8, gid="chosen", zorder=4)
+            axes.plot(*place, "o", mfc="none", mec=ORANGE, markersize=14, gid="ring", zorder=4)
+            side = "right" if place[0] > 0.8 * complexity.max() and len(known) > 1 else "left"
+            away = (-8 if side == "right" else 8, 8)
+            axes.annotate("chosen", place, away, textcoords="offset points", color=ORANGE, ha=side, gid="chosen name")
     axes.xaxis.set_major_locator(MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]))
-    axes.set_xlabel("complexity")
-    axes.set_ylabel("mean squared error")
+    axes.set(xlabel="complexity", ylabel="mean squared error")
     return figure
 
 
 def draw_predictions(equation: Equation, data: Dataset) -> Figure:
     """What the equation predicts against what was observed; a perfect prediction lies on the line."""
-    points = sample(equation, data)
-    figure = new_figure(*SIZE)
-    axes = set_look(figure.subplots())
+    points = panels.sample(equation, data)
+    figure = panels.new_figure(*SIZE)
+    axes = panels.set_look(figure.subplots())
     observed, predicted = points.observed, points.predicted
     if predicted.size:
         low, high = float(observed.min()), float(observed.max())
-        if is_wide(observed) and (predicted > 0).all():
+        if panels.is_wide(observed) and (predicted > 0).all():
             axes.set(xscale="log", yscale="log")
         beyond = (predicted < low - 2 * (high - low)) | (predicted > high + 2 * (high - low))
         shown = np.concatenate([observed, predicted[~beyond]])
-        set_limits(axes, shown, shown)
+        panels.set_limits(axes, shown, shown)
         axes.plot(axes.get_xlim(), axes.get_xlim(), color=GREY, linewidth=1.0, gid="identity", zorder=1)
-        scatter(axes, observed, predicted, "points")
+        panels.scatter(axes, observed, predicted, "points")
         axes.set_aspect("equal", adjustable="box")
-        add_note(axes, points.note, f"{beyond.sum()} beyond the picture" if beyond.any() else "")
+        panels.add_note(axes, points.note, f"{beyond.sum()} beyond the picture" if beyond.any() else "")
     else:
-        say_empty(axes)
-    target = label(equation.target, 40)
+        panels.say_empty(axes)
+    target = panels.label(equation.target, 40)
     axes.set(xlabel=f"{target}, observed", ylabel=f"{target}, predicted")
     return figure
 
@@ -94,29 +78,28 @@ def draw_predictions(equation: Equation, data: Dataset) -> Figure:
 def draw_residuals(equation: Equation, data: Dataset) -> Figure:
     """Observed minus predicted, against the prediction, and against the quantiles of the normal distribution: there,
     normal scatter lies on the line."""
-    points = sample(equation, data)
-    figure = new_figure(*SIZE)
-    left, right = map(set_look, figure.subplots(1, 2, sharey=True, width_ratios=(1.7, 1)))
+    points = panels.sample(equation, data)
+    figure = panels.new_figure(*SIZE)
+    left, right = map(panels.set_look, figure.subplots(1, 2, sharey=True, width_ratios=(1.7, 1)))
     residuals = points.residuals
     if residuals.size:
-        if is_wide(points.predicted):
+        if panels.is_wide(points.predicted):
             left.set_xscale("log")
         for axes in (left, right):
             axes.axhline(0.0, color=GREY, linewidth=1.0, zorder=1)
-        set_limits(left, points.predicted, residuals)
-        scatter(left, points.predicted, residuals, "residuals")
+        panels.set_limits(left, points.predicted, residuals)
+        panels.scatter(left, points.predicted, residuals, "residuals")
         normal = ndtri((np.arange(len(residuals)) + 0.5) / len(residuals))
         ends = np.array([-1.08, 1.08]) * max(float(normal[-1]), 1.0)
-        spread = float(np.sqrt(np.mean(residuals**2)))
-        right.plot(ends, spread * ends, color=ORANGE, linewidth=1.0, gid="normal", zorder=2)
-        scatter(right, normal, np.sort(residuals), "quantiles")
+        right.plot(ends, np.sqrt(np.mean(residuals**2)) * ends, color=ORANGE, linewidth=1.0, gid="normal", zorder=2)
+        panels.scatter(right, normal, np.sort(residuals), "quantiles")
         right.set_xlim(*ends)
         right.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         rounding = np.abs(residuals).max() <= 1e-12 * np.abs(points.observed).max()
-        add_note(left, points.note, "no larger than rounding errors" if rounding else "")
+        panels.add_note(left, points.note, "no larger than rounding errors" if rounding else "")
     else:
-        say_empty(left)
+        panels.say_empty(left)
     weighted = "weighted residual" if data.weights is not None else "residual"
-    left.set(xlabel=f"{label(equation.target, 24)}, predicted", ylabel=f"{weighted} (observed − predicted)")
+    left.set(xlabel=f"{panels.label(equation.target, 24)}, predicted", ylabel=f"{weighted} (observed − predicted)")
     right.set_xlabel("normal quantile")
     return figure

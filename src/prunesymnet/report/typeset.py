@@ -5,14 +5,12 @@ array([1. , 0.5])
 """
 
 import re
-from functools import lru_cache
-from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.font_manager import FontProperties
 from matplotlib.mathtext import MathTextParser
 
-from prunesymnet.report.drawing import INK
+from prunesymnet.report.drawing import INK, has_glyph
 
 LONGEST = 1500  # characters of LaTeX; a longer formula takes seconds, and nobody reads it
 SIZE = 20.0  # points
@@ -21,9 +19,9 @@ MARGIN = 2.0  # points: letters lean out of the box that they are given
 
 def draw_latex(latex: str) -> Figure | None:
     """None if a formula is too long, or has letters or commands that can't be drawn."""
-    if not latex or len(latex) > LONGEST or not all(map(_has_glyph, latex)):
+    if not latex or len(latex) > LONGEST or not all(has_glyph(letter, "STIXGeneral") for letter in latex):
         return None
-    # Computer Modern has Greek letters where other fonts have accents and signs.
+    # Computer Modern has Greek letters where other fonts have accents and signs; STIX has all there are.
     font = FontProperties(size=SIZE, math_fontfamily="cm" if latex.isascii() else "stix")
     text = f"${_adapted(latex)}$"
     try:
@@ -54,13 +52,3 @@ def _adapted(latex: str) -> str:
         depth += {"{": 1, "}": -1}.get(part, 0)
         text += r"\dfrac" if part == r"\frac" and depth == 0 else part
     return text
-
-
-def _has_glyph(letter: str) -> bool:
-    return letter.isascii() or bool(_fallback().get_char_index(ord(letter)))
-
-
-@lru_cache(maxsize=1)
-def _fallback() -> Any:
-    """The font that has what the mathematical ones lack; it comes with matplotlib."""
-    return get_font(findfont(FontProperties("STIXGeneral")))
