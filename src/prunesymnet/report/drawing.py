@@ -36,9 +36,9 @@ INSIDE = 3  # letters of a name that fit into a node
 
 def network_axes(
     width: float, low: float, high: float, unit: float, *, left: str = "", right: str = "", panels: int = 1
-) -> list[Axes]:
-    """Axes that fill their figure, two across, for nodes from 0 to `width` with the longest names `left` and `right` of
-    them. A `unit` is so many inches."""
+) -> tuple[Figure, list[Axes]]:
+    """A figure, and axes that fill it, two across, for nodes from 0 to `width` with names beside them, the longest of
+    which are `left` and `right`. A `unit` is so many inches."""
     start, end = (0.6 + 0.11 / unit * min(LONGEST_NAME, len(name)) * (len(name) > INSIDE) for name in (left, right))
     across, down = min(panels, 2), -(-panels // 2)
     size = across * (start + width + end) * unit, down * (high - low) * unit
@@ -50,7 +50,7 @@ def network_axes(
         axes.set_axis_off()
     for axes in found[panels:]:
         axes.remove()
-    return found[:panels]
+    return figure, found[:panels]
 
 
 def draw_node(
@@ -115,12 +115,6 @@ def save(figure: Figure, path: Path) -> None:
             colours = image.convert("RGB")
     few = colours.quantize(128, Image.Quantize.MAXCOVERAGE, kmeans=2, dither=Image.Dither.NONE)
     few.save(path, optimize=True, dpi=(150, 150))
-
-
-def figure_of(axes: Axes) -> Figure:
-    figure = axes.get_figure(root=True)
-    assert figure is not None  # noqa: S101 - it was made with one
-    return figure
 
 
 def short_number(value: float) -> str:

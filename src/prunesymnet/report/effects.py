@@ -1,6 +1,7 @@
 """A picture of what each variable of an equation does, while the others stay at their medians."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,12 +15,13 @@ from prunesymnet.report.drawing import BLUE, GREY, Array
 MOST_PANELS = 12  # three across and four down still fit on a page
 STEPS = 241  # of a curve: closer than a pixel of its picture on a page
 
+EMPTY: Mapping[str, str] = MappingProxyType({})
 Curve = tuple[Array, Array, Array, Array]  # a variable's values, the predictions, and the two ends of their interval
 
 
 def draw_effects(
-    equation: Equation, data: Dataset, variables: Sequence[str] | None = None, *, labels: Mapping[str, str] | None = None
-) -> Figure:  # fmt: skip
+    equation: Equation, data: Dataset, variables: Sequence[str] | None = None, *, labels: Mapping[str, str] = EMPTY
+) -> Figure:
     """What the equation predicts as one variable goes through its range and the others stay at their medians, a panel
     for each; the band is where 95% of new measurements would be. Each point is a row, moved to where it would be if
     the other variables were at their medians: its residual is what it was. `labels` are names for the axes."""
@@ -31,7 +33,7 @@ def draw_effects(
     for k, name in enumerate(wanted):
         axes = panels.set_look(figure.add_subplot(down, across, k + 1))
         _draw_effect(axes, equation, data, points, name)
-        xlabel = panels.label((labels or {}).get(name, name), 48)
+        xlabel = panels.label(labels.get(name, name), 48)
         axes.set(xlabel=xlabel, ylabel=panels.label(equation.target, 32))
     if not wanted:
         figure.text(0.5, 0.5, "the formula has no variable", color=GREY, ha="center", va="center")

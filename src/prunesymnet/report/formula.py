@@ -24,7 +24,7 @@ def draw_formula(expression: Expression, *, target: str = "out") -> Figure:
     layout = Layout.of(graph)
     ys = list(layout.heights.values())
     longest = max((node.text for node in graph.nodes if node.kind == "input"), key=len)
-    (axes,) = drawing.network_axes(
+    figure, (axes,) = drawing.network_axes(
         graph.layers * drawing.COLUMN, min(ys) - 0.6, max(ys) + 0.6, 0.5, left=longest, right=target
     )
     for i, node in enumerate(graph.nodes):
@@ -36,7 +36,7 @@ def draw_formula(expression: Expression, *, target: str = "out") -> Figure:
         text = {"input": node.text, "output": target}.get(node.kind, drawing.SYMBOLS.get(node.text, node.text))
         beside = {"input": "left", "output": "right"}.get(node.kind, "")
         drawing.draw_node(axes, layout.node(i), text, node.kind, gid=i, size=11, beside=beside)
-    return drawing.figure_of(axes)
+    return figure
 
 
 def weight_text(weight: Expression) -> str:

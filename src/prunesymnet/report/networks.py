@@ -41,7 +41,7 @@ def draw_network(network: Network) -> Figure:
         return (column * COLUMN, top - node * step) if column > places.column(node) else places.node(node)
 
     bottom = top - max(tracks * step, 1.2) - 0.4
-    (axes,) = network_axes(places.width, bottom, places.high + 2.6, 0.4, left=places.longest)
+    figure, (axes,) = network_axes(places.width, bottom, places.high + 2.6, 0.4, left=places.longest)
     ends = [(i, group, source) for i, group in enumerate(network.groups) for source in range(group.width)]
     ids = [(node, column) for column in range(1, network.layers + 1) for node in range(network.sizes[column - 1])]
     draw_lines(axes, [(carried(n, c - 1), carried(n, c)) for n, c in ids], "fixed", colors=GREY, alpha=0.6)
@@ -59,8 +59,8 @@ def draw_network(network: Network) -> Figure:
         f"{n} {what}{'s' * (n > 1)}" for n, what in ((len(network.inputs), "input"), (network.layers, "layer"))
     )
     count = f"{inputs} and the constant 1, {layers} of {len(network.rows)} operators: {network.edges:,} weighted edges"
-    _draw_titles(axes, title=count)
-    return drawing.figure_of(axes)
+    _draw_titles(figure, title=count)
+    return figure
 
 
 def draw_subnetwork(
@@ -72,7 +72,7 @@ def draw_subnetwork(
     places = Places(network)
     chains = places.chains(choice)
     high = max([places.high, *(abs(y) for chain in chains.values() for _, y in chain)])
-    (axes,) = network_axes(places.width, -high - 1.9, high + 3.2, 0.5, left=places.longest)
+    figure, (axes,) = network_axes(places.width, -high - 1.9, high + 3.2, 0.5, left=places.longest)
     near = [
         (places.node(source), places.port(i))
         for i, group in enumerate(network.groups)
@@ -87,11 +87,10 @@ def draw_subnetwork(
     draw_nodes(axes, places, kept, size=11)
     _draw_headers(axes, places, high)
     if fitted is None:
-        _draw_titles(axes, title=formula)
+        _draw_titles(figure, title=formula)
     else:
-        _draw_titles(axes, title=f"trained: {formula}", fitted=f"fitted: {to_text(fitted, digits=3)}")
-    figure = drawing.figure_of(axes)
-    figure.text(0.5, 0.02, _wrapped(axes, CAPTION, 3), size=9, color=GREY, ha="center", va="bottom", gid="caption")
+        _draw_titles(figure, title=f"trained: {formula}", fitted=f"fitted: {to_text(fitted, digits=3)}")
+    figure.text(0.5, 0.02, _wrapped(figure, CAPTION, 3), size=9, color=GREY, ha="center", va="bottom", gid="caption")
     return figure
 
 
@@ -135,18 +134,16 @@ def _draw_headers(axes: Axes, places: Places, high: float) -> None:
         axes.text(column * COLUMN, high + 0.8, name, size=9, color=GREY, ha="center")
 
 
-def _draw_titles(axes: Axes, **texts: str) -> None:
+def _draw_titles(figure: Figure, **texts: str) -> None:
     """Texts one below the other, at the top; the second is bold."""
-    figure, lines = drawing.figure_of(axes), 0
+    lines = 0
     for gid, text in texts.items():
-        at = 1 - (0.1 + LINE * lines) / figure.get_figheight()
-        wrapped = _wrapped(axes, text)
-        weight = "bold" if lines else "normal"
+        at, weight = 1 - (0.1 + LINE * lines) / figure.get_figheight(), "bold" if lines else "normal"
+        wrapped = _wrapped(figure, text)
         figure.text(0.5, at, wrapped, size=11, color=INK, ha="center", va="top", weight=weight, gid=gid)
         lines += 1 + wrapped.count("\n")
 
 
-def _wrapped(axes: Axes, text: str, most: int = 2) -> str:
+def _wrapped(figure: Figure, text: str, most: int = 2) -> str:
     """A text in at most so many lines; what does not fit is left out."""
-    width = int(drawing.figure_of(axes).get_figwidth() * LETTERS_PER_INCH)
-    return textwrap.fill(text, width, max_lines=most, placeholder=" …")
+    return textwrap.fill(text, int(figure.get_figwidth() * LETTERS_PER_INCH), max_lines=most, placeholder=" …")

@@ -29,10 +29,6 @@ def share(r2: float) -> str:
     return f"1 − {number(1 - r2, 1)}"
 
 
-def bits(value: float) -> str:
-    return f"{value:.1f}".replace("-", "−") if abs(value) < 1e6 else number(value)
-
-
 def percent(value: float) -> str:
     """
     >>> percent(1.0), percent(0.061), percent(0.00011234), percent(1e-9)

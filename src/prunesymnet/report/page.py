@@ -49,7 +49,7 @@ def write_report(run: Run, path: str | os.PathLike[str]) -> list[Path]:
 
 def _write(run: Run, page: Path, folder: Path) -> list[Path]:
     model, log = run.latest(), _Log.of(run)
-    sections = _sections(run, model, log)
+    sections = list(_sections(run, model, log))
     script = SCRIPT.read_text()
     content = render(
         "page.html",
@@ -94,21 +94,15 @@ class _Log:
         return log
 
 
-def _sections(run: Run, model: Model, log: _Log) -> list[Section]:
+def _sections(run: Run, model: Model, log: _Log) -> Iterator[Section]:
     columns = dict(zip(model.names, model.labels, strict=True))
-    cut = run.model is None
-    selection = "mdl" if cut else model.settings.selection
-    return [
-        Section(
-            front,
-            data,
-            columns,
-            selection if isinstance(selection, str) else "",
-            took=log.seconds.get(k, 0.0) if cut else front.seconds,
-            fits=log.fits.get(k, front.fits) if cut else front.fits,
-        )  # fmt: skip
-        for k, (front, data) in enumerate(zip(model.fronts, run.tables, strict=True))
-    ]
+    selection = "mdl" if run.model is None else model.settings.selection
+    name = selection if isinstance(selection, str) else ""
+    for k, (front, data) in enumerate(zip(model.fronts, run.tables, strict=True)):
+        took, fits = front.seconds, front.fits
+        if run.model is None:
+            took, fits = log.seconds.get(k, 0.0), log.fits.get(k, fits)
+        yield Section(front, data, columns, name, took, fits)
 
 
 def _settings(settings: SearchSettings) -> tuple[dict[str, str], dict[str, str]]:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from prunesymnet.network import Choice, Network
-from prunesymnet.report.drawing import GREY, INK, RADIUS, figure_of, network_axes, save
+from prunesymnet.report.drawing import GREY, INK, RADIUS, network_axes, save
 from prunesymnet.report.loss import draw_loss
 from prunesymnet.report.networks import draw_lines, draw_network, draw_nodes, draw_retained, draw_subnetwork
 from prunesymnet.report.places import Places
@@ -26,7 +26,7 @@ def draw_pruning(network: Network, weights: ArrayLike, choice: Choice, steps: in
     picked = [stages[k] for k in sorted({round(k) for k in np.linspace(0, len(stages) - 1, steps)})]
     unit = 0.245  # inches; half of what it is where there is one network in a picture
     bottom, top = -places.high - 0.9, places.high + 2.7
-    panels = network_axes(places.width, bottom, top, unit, left=places.longest, panels=len(picked))
+    figure, panels = network_axes(places.width, bottom, top, unit, left=places.longest, panels=len(picked))
     for letter, axes, stage in zip("abcdefghijklmnopqrstuvwxyz", panels, picked, strict=False):
         lines = [(places.node(source), places.port(i)) for i, source in stage.open]
         draw_lines(axes, lines, "open", colors=GREY, alpha=0.1 + 0.3 / (1 + len(lines) / 200))  # the more, the paler
@@ -34,7 +34,7 @@ def draw_pruning(network: Network, weights: ArrayLike, choice: Choice, steps: in
         draw_nodes(axes, places, stage.nodes, size=6)
         axes.text(-RADIUS, places.high + 1.25, letter, size=11, weight="bold")
         axes.text(-RADIUS + 1, places.high + 1.25, stage.title, size=10, color=INK)
-    return figure_of(panels[0])
+    return figure
 
 
 class _Stage(NamedTuple):

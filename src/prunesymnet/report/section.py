@@ -23,13 +23,6 @@ from prunesymnet.search import linear
 from prunesymnet.selection import choose
 
 LARGEST = 400  # nodes of a formula that is drawn as a network; a picture of more is a tangle
-CHOSEN_BY = {
-    "mdl": "takes the fewest bits to write down with its constants and residuals",
-    "bic": "has the best value of Bayes’ information criterion",
-    "aic": "has the best value of Akaike’s information criterion",
-    "accuracy": "has the smallest error",
-    "heldout": "has the smallest error on held-out rows",
-}
 
 
 @dataclass(frozen=True)
@@ -67,15 +60,12 @@ class Section:
     def effects(self) -> list[tuple[str, Figure, bool]]:
         """For each variable that is shown: its column's name, its picture, and whether the picture lacks letters of
         that name."""
-        found = []
-        for name in self.effective:
-            alone = len(self.effective) == 1
-            picture = (
-                self.figures["effects"] if alone else draw_effects(self.best, self.data, [name], labels=self.columns)
-            )
-            column = self.columns.get(name, name)
-            found.append((column, picture, drawable(column) != column))
-        return found
+        columns = {name: self.columns.get(name, name) for name in self.effective}
+        if len(columns) == 1:
+            pictures = [self.figures["effects"]]
+        else:
+            pictures = [draw_effects(self.best, self.data, [name], labels=columns) for name in columns]
+        return [(text, figure, drawable(text) != text) for text, figure in zip(columns.values(), pictures, strict=True)]
 
     def ways(self) -> list[tuple[str, str]]:
         """The formula in forms that can be taken elsewhere."""
@@ -103,20 +93,11 @@ class Section:
     def undefined_rows(self) -> int:
         return int((~np.isfinite(self.best.predict(self.data.columns))).sum())
 
-    def unexplained(self) -> float:
-        """The size of the residuals in units of the target's spread."""
-        return float(np.sqrt(max(1 - self.best.r2, 0.0))) if np.isfinite(self.best.r2) else np.nan
-
     def has_band(self) -> bool:
         return bool(np.isfinite(self.best.variance) and np.isfinite(self.best.covariance).all())
 
-    def why(self) -> str:
-        """Why this one was chosen."""
-        if self.selection not in CHOSEN_BY:
-            return "The marked one was chosen by a function of the user’s."
-        why = CHOSEN_BY[self.selection]
-        if choose(self.front, self.selection) is self.best:
-            return f"The marked one was chosen because it {why}."
-        if skeleton(self.best.expression) == skeleton(linear(self.best.expression.variables)):
-            return f"The one that {why} is worse than the linear model, which was chosen instead."
-        return "The marked one was chosen."
+    def is_best_by_criterion(self) -> bool:
+        return choose(self.front, self.selection) is self.best
+
+    def is_linear(self) -> bool:
+        return skeleton(self.best.expression) == skeleton(linear(self.best.expression.variables))
