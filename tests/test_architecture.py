@@ -35,8 +35,8 @@ ORDER = {
     "estimator": ("parameters", "tables", "regressor"),
     "runs": ("files", "records", "model", "folder", "run"),
     "report": (
-        "drawing", "panels", "loss", "places", "networks", "pruning", "graph", "layout", "formula", "typeset", "plots",
-        "effects", "numbers", "rendering", "section", "page",
+        "drawing", "numbers", "panels", "loss", "places", "networks", "pruning", "graph", "layout", "formula", "typeset", "plots",
+        "effects", "rendering", "section", "page",
     ),
     "coefficients": ("least_squares", "fit", "uncertainty", "closed_forms", "snapping"),
 }  # fmt: skip

@@ -39,7 +39,7 @@ def network_axes(
 ) -> tuple[Figure, list[Axes]]:
     """A figure, and axes that fill it, two across, for nodes from 0 to `width` with names beside them, the longest of
     which are `left` and `right`. A `unit` is so many inches."""
-    start, end = (0.6 + 0.11 / unit * min(LONGEST_NAME, len(name)) * (len(name) > INSIDE) for name in (left, right))
+    start, end = (0.8 + 0.11 / unit * min(LONGEST_NAME, len(name)) * (len(name) > INSIDE) for name in (left, right))
     across, down = min(panels, 2), -(-panels // 2)
     size = across * (start + width + end) * unit, down * (high - low) * unit
     figure = Figure(figsize=size, facecolor="white")

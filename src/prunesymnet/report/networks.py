@@ -23,6 +23,7 @@ import prunesymnet.report.drawing as drawing
 from prunesymnet.expression import Expression, canonical, to_text
 from prunesymnet.network import Choice, Network
 from prunesymnet.report.drawing import COLUMN, GREY, INK, RADIUS, Array, Point, network_axes
+from prunesymnet.report.numbers import count
 from prunesymnet.report.places import Places
 
 CAPTION = "blue: weight > 0, orange: weight < 0, black with dots: id; the first operand enters above, the second below"
@@ -40,8 +41,10 @@ def draw_network(network: Network) -> Figure:
     def carried(node: int, column: int) -> Point:
         return (column * COLUMN, top - node * step) if column > places.column(node) else places.node(node)
 
-    bottom = top - max(tracks * step, 1.2) - 0.4
-    figure, (axes,) = network_axes(places.width, bottom, places.high + 2.6, 0.4, left=places.longest)
+    size = f"{count(len(network.inputs), 'input')} and the constant 1, {count(network.layers, 'layer')} of "
+    title = _wrapped(places, 0.4, f"{size}{len(network.rows)} operators: {network.edges:,} weighted edges", 3)
+    bottom, above = top - max(tracks * step, 1.2) - 0.4, 1.4 + len(title) * LINE / 0.4
+    figure, (axes,) = network_axes(places.width, bottom, places.high + above, 0.4, left=places.longest)
     ends = [(i, group, source) for i, group in enumerate(network.groups) for source in range(group.width)]
     ids = [(node, column) for column in range(1, network.layers + 1) for node in range(network.sizes[column - 1])]
     draw_lines(axes, [(carried(n, c - 1), carried(n, c)) for n, c in ids], "fixed", colors=GREY, alpha=0.6)
@@ -55,11 +58,7 @@ def draw_network(network: Network) -> Figure:
     _draw_headers(axes, places, places.high)
     note = "dots: id, which carries\na node of an earlier\nlayer to the next"
     axes.text(-RADIUS, top, note, size=8, color=GREY, va="top")
-    inputs, layers = (
-        f"{n} {what}{'s' * (n > 1)}" for n, what in ((len(network.inputs), "input"), (network.layers, "layer"))
-    )
-    count = f"{inputs} and the constant 1, {layers} of {len(network.rows)} operators: {network.edges:,} weighted edges"
-    _draw_titles(figure, title=count)
+    _draw_title(figure, title)
     return figure
 
 
@@ -72,7 +71,11 @@ def draw_subnetwork(
     places = Places(network)
     chains = places.chains(choice)
     high = max([places.high, *(abs(y) for chain in chains.values() for _, y in chain)])
-    figure, (axes,) = network_axes(places.width, -high - 1.9, high + 3.2, 0.5, left=places.longest)
+    title = _wrapped(places, 0.5, formula if fitted is None else f"trained: {formula}")
+    result = [] if fitted is None else _wrapped(places, 0.5, f"fitted: {to_text(fitted, digits=3)}")
+    caption = _wrapped(places, 0.5, CAPTION, 3)
+    above, below = 1.4 + len(title + result) * LINE / 0.5, 0.8 + len(caption) * LINE / 0.5
+    figure, (axes,) = network_axes(places.width, -high - below, high + above, 0.5, left=places.longest)
     near = [
         (places.node(source), places.port(i))
         for i, group in enumerate(network.groups)
@@ -86,11 +89,9 @@ def draw_subnetwork(
     draw_retained(axes, places, numbers, needed, chains, width=1.8, with_text=True)
     draw_nodes(axes, places, kept, size=11)
     _draw_headers(axes, places, high)
-    if fitted is None:
-        _draw_titles(figure, title=formula)
-    else:
-        _draw_titles(figure, title=f"trained: {formula}", fitted=f"fitted: {to_text(fitted, digits=3)}")
-    figure.text(0.5, 0.02, _wrapped(figure, CAPTION, 3), size=9, color=GREY, ha="center", va="bottom", gid="caption")
+    _draw_title(figure, title)
+    _draw_title(figure, result, below=len(title), gid="fitted", weight="bold")
+    figure.text(0.5, 0.02, "\n".join(caption), size=9, color=GREY, ha="center", va="bottom", gid="caption")
     return figure
 
 
@@ -112,9 +113,9 @@ def draw_retained(
         weight = float(numbers[group.start + source])
         text = drawing.short_number(weight) if with_text else ""
         drawing.draw_edge(axes, start, places.port(i), weight, gid=i, width=width, text=text)
-    for source, count in reach.items():
-        if count:
-            drawing.draw_chain(axes, places.node(source), chains[source][:count], gid=source, width=width)
+    for source, passed in reach.items():
+        if passed:
+            drawing.draw_chain(axes, places.node(source), chains[source][:passed], gid=source, width=width)
 
 
 def draw_nodes(axes: Axes, places: Places, nodes: Iterable[int], *, size: float, faint: bool = False) -> None:
@@ -134,16 +135,14 @@ def _draw_headers(axes: Axes, places: Places, high: float) -> None:
         axes.text(column * COLUMN, high + 0.8, name, size=9, color=GREY, ha="center")
 
 
-def _draw_titles(figure: Figure, **texts: str) -> None:
-    """Texts one below the other, at the top; the second is bold."""
-    lines = 0
-    for gid, text in texts.items():
-        at, weight = 1 - (0.1 + LINE * lines) / figure.get_figheight(), "bold" if lines else "normal"
-        wrapped = _wrapped(figure, text)
-        figure.text(0.5, at, wrapped, size=11, color=INK, ha="center", va="top", weight=weight, gid=gid)
-        lines += 1 + wrapped.count("\n")
+def _wrapped(places: Places, unit: float, text: str, most: int = 2) -> list[str]:
+    """A text in at most so many lines that are no wider than the network; what does not fit is left out."""
+    return textwrap.wrap(text, int(places.width * unit * LETTERS_PER_INCH), max_lines=most, placeholder=" …")
 
 
-def _wrapped(figure: Figure, text: str, most: int = 2) -> str:
-    """A text in at most so many lines; what does not fit is left out."""
-    return textwrap.fill(text, int(figure.get_figwidth() * LETTERS_PER_INCH), max_lines=most, placeholder=" …")
+def _draw_title(
+    figure: Figure, lines: list[str], *, below: int = 0, gid: str = "title", weight: str = "normal"
+) -> None:
+    """At the top of the picture, `below` so many other lines."""
+    top = 1 - (0.1 + LINE * below) / figure.get_figheight()
+    figure.text(0.5, top, "\n".join(lines), size=11, color=INK, ha="center", va="top", weight=weight, gid=gid)
