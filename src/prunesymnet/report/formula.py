@@ -15,27 +15,29 @@ from matplotlib.figure import Figure
 import prunesymnet.report.drawing as drawing
 from prunesymnet.expression import Constant, Expression, evaluate, to_text
 from prunesymnet.report.graph import make_graph
-from prunesymnet.report.layout import Layout
+from prunesymnet.report.layout import place_nodes, ports
 
 
 def draw_formula(expression: Expression, *, target: str = "out") -> Figure:
     """The formula as a network; the output has the name of the `target`."""
     graph = make_graph(expression)
-    layout = Layout.of(graph)
-    ys = list(layout.heights.values())
+    places = place_nodes(graph)
+    ys = [y for _, y in places]
     longest = max((node.text for node in graph.nodes if node.kind == "input"), key=len)
-    figure, (axes,) = drawing.network_axes(
-        graph.layers * drawing.COLUMN, min(ys) - 0.6, max(ys) + 0.6, 0.5, left=longest, right=target
-    )
+    width, low, high = graph.layers * drawing.COLUMN, min(ys) - 0.6, max(ys) + 0.6
+    figure, (axes,) = drawing.network_axes(width, low, high, 0.5, left=longest, right=target)
     for i, node in enumerate(graph.nodes):
-        for k, (edge, end) in enumerate(zip(node.operands, layout.ports(i), strict=True)):
+        x, y = places[i]
+        if node.kind == "id":
+            drawing.draw_chain(axes, places[node.operands[0].source], [(x, y)], gid=i)
+            continue
+        heights = ports(node, [ys[edge.source] for edge in node.operands])
+        for k, (edge, port) in enumerate(zip(node.operands, heights, strict=True)):
             value, text = (1.0, "") if edge.weight is None else (_value(edge.weight), weight_text(edge.weight))
-            drawing.draw_edge(axes, layout.point(edge.source, node.layer - 1), end, value, gid=f"{i}.{k}", text=text)
-        if passed := layout.passed(i):
-            drawing.draw_chain(axes, layout.node(i), passed, gid=i)
+            drawing.draw_edge(axes, places[edge.source], (x, y + port), value, gid=f"{i}.{k}", text=text)
         text = {"input": node.text, "output": target}.get(node.kind, drawing.SYMBOLS.get(node.text, node.text))
         beside = {"input": "left", "output": "right"}.get(node.kind, "")
-        drawing.draw_node(axes, layout.node(i), text, node.kind, gid=i, size=11, beside=beside)
+        drawing.draw_node(axes, (x, y), text, node.kind, gid=i, size=11, beside=beside)
     return figure
 
 

@@ -13,9 +13,9 @@ y []
 + [('+', None), ('1', Expression('0.7'))]
 out [('+', None)]
 
-Equal parts are there once. A number that multiplies an operand is a weight; one that stands alone is the weight of an
-edge from the constant 1, as in the network. Sums and products of many operands are taken in the order that needs the
-fewest layers.
+Equal parts are there once. A node is read by the next layer only; the operator `id` carries it on to later ones. A
+number that multiplies an operand is a weight; one that stands alone is the weight of an edge from the constant 1, as in
+the network. Sums and products of many operands are taken in the order that needs the fewest layers.
 """
 
 import heapq
@@ -38,7 +38,7 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class Node:
-    """`kind` is input, unary, binary or output; `text` an operator's or a variable's name."""
+    """`kind` is input, unary, binary, id or output; `text` an operator's or a variable's name."""
 
     text: str
     kind: str
@@ -95,10 +95,17 @@ class Graph:
     def add(self, text: str, kind: str, operands: tuple[Edge, ...] = (), layer: int = 0) -> int:
         key = (text, kind, operands, layer)
         if key not in self._known:
+            if operands:
+                before = max(self.nodes[edge.source].layer for edge in operands)
+                layer, operands = before + 1, tuple(Edge(self._carried(e.source, before), e.weight) for e in operands)
             self._known[key] = len(self.nodes)
-            before = (self.nodes[edge.source].layer for edge in operands)
-            self.nodes.append(Node(text, kind, 1 + max(before) if operands else layer, operands))
+            self.nodes.append(Node(text, kind, layer, operands))
         return self._known[key]
+
+    def _carried(self, node: int, layer: int) -> int:
+        while self.nodes[node].layer < layer:
+            node = self.add("id", "id", (Edge(node),))
+        return node
 
     def add_operator(self, operator: Operator, terms: tuple[_Term, ...]) -> int:
         """The constant 1 that a number needs stands in the column before the operator."""

@@ -11,13 +11,16 @@ from datetime import datetime
 
 from prunesymnet.coefficients import Estimate
 
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-def number(value: float, digits: int = 4) -> str:
-    """A number for reading."""
+
+def number(value: float, digits: int = 4, *, zeros: bool = False) -> str:
+    """A number for reading, with or without zeros at its end."""
     if not math.isfinite(value):
         return "—" if math.isnan(value) else "∞" if value > 0 else "−∞"
-    text, _, exponent = f"{value:.{digits}g}".partition("e")
-    return _power(text, int(exponent or 0))
+    text, _, exponent = f"{value:{'#' * zeros}.{digits}g}".partition("e")
+    raised = exponent and f" × 10{str(int(exponent)).translate(SUPERSCRIPT)}"
+    return text.rstrip(".").replace("-", "−") + raised
 
 
 def share(r2: float) -> str:
@@ -63,28 +66,17 @@ def date(moment: float) -> str:
     return f"{there.day} {there:%B %Y, %H:%M}"
 
 
-def rounded(estimate: Estimate) -> tuple[str, str, str, str]:
-    """Value, standard error, and the ends of the interval, with two digits of the standard error.
+def rounded(estimate: Estimate) -> tuple[str, ...]:
+    """Value, standard error, and the ends of the interval, as far as two digits of the standard error reach.
 
     >>> rounded(Estimate("c1", 423.937, 42.123, 336.8, 511.1, 0.95))
     ('424', '42', '337', '511')
-    >>> rounded(Estimate("c1", 1.23456e-7, 1.5e-9, 1.2e-7, 1.26e-7, 0.95))[0]
-    '1.235 × 10⁻⁷'
+    >>> rounded(Estimate("c1", 1.23456e-7, 1.5e-9, 1.2e-7, 1.26e-7, 0.95))
+    ('1.235 × 10⁻⁷', '1.5 × 10⁻⁹', '1.200 × 10⁻⁷', '1.260 × 10⁻⁷')
     """
-    numbers = (estimate.value, estimate.standard_error, estimate.low, estimate.high)
-    error, size = estimate.standard_error, abs(estimate.value)
-    if error <= 1e-12 * size or not all(map(math.isfinite, numbers)):  # of an exact formula; not determined
-        digits = 12 if error > 0 and math.isfinite(error) else 6
-        value, low, high = (number(x, digits) for x in (estimate.value, estimate.low, estimate.high))
-        return value, number(error, 2), low, high
+    values, error = (estimate.value, estimate.standard_error, estimate.low, estimate.high), estimate.standard_error
+    if error <= 1e-12 * abs(estimate.value) or not all(map(math.isfinite, values)):  # exact, or not determined
+        return tuple(number(x, 12 if 0 < error < math.inf else 6) for x in values)
     last = math.floor(math.log10(error)) - 1  # the power of ten of the last digit
-    first = math.floor(math.log10(max(size, error)))
-    exponent = first if first < -3 or first > 5 or last > 0 else 0
-    places = min(max(exponent - last, 0), 15)
-    value, spread, low, high = (_power(f"{x / 10.0**exponent:.{places}f}", exponent) for x in numbers)
-    return value, spread, low, high
-
-
-def _power(digits: str, exponent: int) -> str:
-    raised = str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return digits.replace("-", "−") + (f" × 10{raised}" if exponent else "")
+    digits = [max(1, math.floor(math.log10(abs(x) or error)) - last + 1) for x in values]
+    return tuple(number(x, n, zeros=True) for x, n in zip(values, digits, strict=True))

@@ -1,7 +1,7 @@
 """A formula as it stands in a book, drawn with matplotlib's own typesetting: no LaTeX is needed, nor a font.
 
 >>> draw_latex("y = x^{2}").get_size_inches().round(1)
-array([1. , 0.5])
+array([0.8, 0.4])
 """
 
 import re
