@@ -108,6 +108,17 @@ def test_values_over_decades_are_on_logarithmic_axes():
     assert draw_predictions(LAW, NOISY).axes[0].get_xscale() == "linear"
 
 
+def test_a_logarithmic_axis_shows_all_points_whatever_the_band_reaches_down_to():
+    x = np.geomspace(0.01, 1000.0, 200)
+    data = make_dataset(x, 3 * x * (1 + 0.05 * rng.normal(size=200)), names=["x"], target="y")
+    figure = draw_effects(fitted("1.0*x", data), data)
+    found = drawn(figure)
+    low, high = figure.axes[0].get_ylim()
+    assert figure.axes[0].get_yscale() == "log"
+    moved = found["points x"].get_ydata()
+    assert low < moved[moved > 0].min() < moved.max() < high
+
+
 def test_a_prediction_far_off_does_not_squeeze_the_others():
     far = make_dataset([1.0, 2, 3, 1e-9], [1.0, 0.5, 0.33, 5.0], names=["x"], target="y")
     figure = draw_predictions(replace(fitted("1.0/x", far), form=parse("1/x")), far)

@@ -101,7 +101,8 @@ def _draw_effect(axes: Axes, equation: Equation, data: Dataset, points: panels.P
     # A curve with a pole is drawn as far as it is near the data; what lies further out has no line through the pole.
     near = (values > low - 10 * reach) & (values < high + 10 * reach)
     sure = np.isfinite(lower) & np.isfinite(upper) & near
-    drawn = np.concatenate([values, lower[sure], upper[sure]])
+    # On a logarithmic axis there is no room for a band that reaches down to 0.
+    drawn = values if axes.get_yscale() == "log" else np.concatenate([values, lower[sure], upper[sure]])
     panels.set_limits(axes, x, np.concatenate([base, drawn[(drawn > low - reach) & (drawn < high + reach)]]))
     axes.fill_between(x, lower, upper, where=sure.tolist(), color=BLUE, alpha=0.14, linewidth=0, gid=f"band {name}")
     panels.scatter(axes, column, moved, f"points {name}", faint=True)
