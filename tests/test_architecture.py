@@ -39,8 +39,8 @@ ORDER = {
     "estimator": ("parameters", "tables", "regressor"),
     "runs": ("files", "records", "model", "folder", "run"),
     "report": (
-        "drawing", "loss", "networks", "graph", "formula", "svg", "typeset", "plots", "words", "style", "section",
-        "page",
+        "drawing", "numbers", "panels", "loss", "places", "networks", "pruning", "graph", "layout", "formula", "typeset", "plots",
+        "effects", "rendering", "section", "page",
     ),
     "coefficients": ("least_squares", "fit", "uncertainty", "description", "linear", "closed_forms", "snapping"),
 }  # fmt: skip

@@ -13,8 +13,9 @@ from prunesymnet.data import load_example, make_dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.expression import parse
 from prunesymnet.report import draw_effects, draw_front, draw_predictions, draw_residuals
-from prunesymnet.report.drawing import drawable, power_text
-from prunesymnet.report.plots import MOST_PANELS, MOST_POINTS, effect, effective, sample
+from prunesymnet.report.drawing import drawable
+from prunesymnet.report.effects import MOST_PANELS, effect, effective
+from prunesymnet.report.panels import MOST_POINTS, sample
 
 rng = np.random.default_rng(0)
 X = rng.uniform(0.5, 4.0, (120, 3))
@@ -66,10 +67,11 @@ def test_an_error_of_zero_has_a_tick_of_its_own():
     found = drawn(figure)
     axes = figure.axes[0]
     labels = {tick: text.get_text() for tick, text in zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)}
-    at = found["chosen"].get_ydata()[0]
-    assert labels[at] == "0"
-    assert list(labels.values()).count("0") == 1
-    assert at < 1e-3
+    assert found["chosen"].get_ydata()[0] == 0
+    assert [tick for tick, text in labels.items() if text == r"$\mathdefault{0}$"] == [0]
+    heights = axes.transData.transform([(1, loss) for loss in (0.0, 1e-3, 3.0)])[:, 1]
+    assert (np.diff(heights) > 20).all()  # points, told apart at a glance
+    assert min(heights) > axes.bbox.y0
 
 
 @pytest.mark.parametrize(
@@ -104,6 +106,17 @@ def test_values_over_decades_are_on_logarithmic_axes():
         drawn(figure)
         assert figure.axes[0].get_xscale() == figure.axes[0].get_yscale() == "log"
     assert draw_predictions(LAW, NOISY).axes[0].get_xscale() == "linear"
+
+
+def test_a_logarithmic_axis_shows_all_points_whatever_the_band_reaches_down_to():
+    x = np.geomspace(0.01, 1000.0, 200)
+    data = make_dataset(x, 3 * x * (1 + 0.05 * rng.normal(size=200)), names=["x"], target="y")
+    figure = draw_effects(fitted("1.0*x", data), data)
+    found = drawn(figure)
+    low, high = figure.axes[0].get_ylim()
+    assert figure.axes[0].get_yscale() == "log"
+    moved = found["points x"].get_ydata()
+    assert low < moved[moved > 0].min() < moved.max() < high
 
 
 def test_a_prediction_far_off_does_not_squeeze_the_others():
@@ -242,6 +255,5 @@ def test_nothing_global_is_touched():
         assert "pyplot" not in path.read_text(), path
 
 
-def test_letters_that_the_font_lacks_and_powers_of_ten():
+def test_letters_that_the_font_lacks():
     assert drawable("温 °C\n") == "□ °C"
-    assert [power_text(x) for x in (1e-3, 1.0, 20.0, 5e4, 2.5e-7)] == ["10⁻³", "1", "20", "5×10⁴", "2.5×10⁻⁷"]

@@ -1,12 +1,9 @@
-"""What the pictures share: colours, the look of nodes and edges, short numbers, and how a picture becomes a file."""
+"""What the pictures share: colours, nodes and edges, letters that can be drawn, and how a picture becomes a file."""
 
-import re
 from collections.abc import Sequence
-from functools import lru_cache
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,7 +12,6 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.patches import Circle, PathPatch
 from matplotlib.path import Path as Curve
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -29,83 +25,86 @@ FILLS = {"input": "#CFE8DF", "binary": "#D6E6F4", "unary": "#FBE6C8", "output": 
 SYMBOLS = {"-": "−", "*": "×", "/": "÷", "square": "x²", "cube": "x³", "sqrt": "√x"}
 SYMBOLS |= {"inv": "1/x", "neg": "−x", "abs": "|x|", "pow": "xʸ"}
 
-# Lengths are in units of the distance between two rows.
+# Lengths are in units of the distance between two rows of nodes.
 COLUMN = 3.6  # between two layers
 RADIUS = 0.38
-PORT = 0.2  # how far above and below the middle a binary operator's operands enter
-ZONE = 1.85  # before a column, where all edges are level: weights written there cross nothing
+PORT = 0.2  # how far above and below the middle of a node the operands of a binary operator enter
+ZONE = 1.85  # before a column, where all edges are level, so that weights written there cross nothing
+LONGEST_NAME = 18  # letters of a name that stands beside its node
+INSIDE = 3  # letters of a name that fit into a node
 
 
-def curve(axes: Axes, points: Sequence[Point], colour: str, width: float, gid: str, zorder: int) -> None:
-    """An edge through points, each in a column: level where it enters one."""
-    vertices: list[Point] = [points[0]]
-    codes = [int(Curve.MOVETO)]
-    for (x0, y0), (x1, y1) in pairwise(points):
-        bend = round(x1 / COLUMN) * COLUMN - ZONE
-        middle = (x0 + bend) / 2
-        vertices += [(middle, y0), (middle, y1), (bend, y1), (x1, y1)]
-        codes += [int(Curve.CURVE4)] * 3 + [int(Curve.LINETO)]
-    halo = [withStroke(linewidth=width + 1.6, foreground="white")]
-    axes.add_patch(
-        PathPatch(
-            Curve(vertices, codes),
-            facecolor="none",
-            edgecolor=colour,
-            linewidth=width,
-            gid=gid,
-            zorder=zorder,
-            capstyle="round",
-            path_effects=halo,
-        )
-    )
+def network_axes(
+    width: float, low: float, high: float, unit: float, *, left: str = "", right: str = "", panels: int = 1
+) -> tuple[Figure, list[Axes]]:
+    """A figure, and axes that fill it, two across, for nodes from 0 to `width` with names beside them, the longest of
+    which are `left` and `right`. A `unit` is so many inches."""
+    start, end = (0.8 + 0.11 / unit * min(LONGEST_NAME, len(name)) * (len(name) > INSIDE) for name in (left, right))
+    across, down = min(panels, 2), -(-panels // 2)
+    size = across * (start + width + end) * unit, down * (high - low) * unit
+    figure = Figure(figsize=size, facecolor="white")
+    tight = {"left": 0, "right": 1, "bottom": 0, "top": 1, "wspace": 0, "hspace": 0}
+    found = list(figure.subplots(down, across, squeeze=False, gridspec_kw=tight).ravel())
+    for axes in found:
+        axes.set(xlim=(-start, width + end), ylim=(low, high))
+        axes.set_axis_off()
+    for axes in found[panels:]:
+        axes.remove()
+    return figure, found[:panels]
 
 
 def draw_node(
-    axes: Axes,
-    place: Point,
-    text: str,
-    kind: str,
-    *,
-    name: object,
-    size: float,
-    outside: bool = False,
-    faint: bool = False,
+    axes: Axes, place: Point, text: str, kind: str, *, gid: object, size: float, beside: str = "", faint: bool = False
 ) -> None:
-    """A node and what is written in it, or beside it if `outside`."""
-    x, y = place
+    """A node with its text in it, or `beside` it on the "left" or "right" where the text is long."""
+    line, fill = (PALE, "white") if faint else (INK, FILLS[kind])
+    layer = 2 if faint else 7  # above all edges, but for those that are faint
     axes.add_patch(
-        Circle(
-            (x, y),
-            RADIUS,
-            facecolor="white" if faint else FILLS[kind],
-            edgecolor=PALE if faint else INK,
-            linewidth=0.1 * size * (0.6 if faint else 0.9),
-            zorder=2 if faint else 7,
-            gid=f"node {name}",
-        )
+        Circle(place, RADIUS, facecolor=fill, edgecolor=line, linewidth=0.08 * size, zorder=layer, gid=f"node {gid}")
     )
-    outside = outside and text != "1"
-    text = drawable(shorten(text, 18 if outside else 6))
+    italic = kind in ("input", "output") and text not in ("1", "out")
+    away = {"left": -RADIUS - 0.15, "right": RADIUS + 0.15}.get(beside if len(text) > INSIDE else "", 0.0)
+    text = drawable(shorten(text, LONGEST_NAME if away else 6))
     axes.text(
-        x - RADIUS - 0.15 if outside else x, y, text, ha="right" if outside else "center", va="center_baseline",
-        size=size if outside or len(text) < 3 else size * 2.7 / len(text) + 0.7,
-        style="italic" if kind in ("input", "output") and text not in ("1", "out") else "normal",
-        color=PALE if faint else INK, zorder=2.5 if faint else 8, gid=f"name {name}", parse_math=False,
+        place[0] + away, place[1], text, ha="right" if away < 0 else "left" if away else "center",
+        va="center_baseline", size=size if away or len(text) < INSIDE else size * 2.7 / len(text) + 0.7,
+        style="italic" if italic else "normal", color=line, zorder=layer + 1, gid=f"name {gid}", parse_math=False,
     )  # fmt: skip
 
 
-def on_log_axis(axes: Axes, values: Array) -> Array:
-    """Where numbers >= 0 go on a logarithmic axis: a 0 goes below all others, to a tick that calls it 0."""
-    positive = values[values > 0]
-    least, most = (float(positive.min()), float(positive.max())) if positive.size else (1.0, 1.0)
-    if positive.size == values.size:
-        return values
-    nought = 10 ** max(np.log10(least) - 0.4 * max(np.log10(most) - np.log10(least), 1.0), -307.0)
-    decades = [d for d in LogLocator(numticks=5).tick_values(least, most) if least / 2 <= d <= most * 2]
-    axes.yaxis.set_major_locator(FixedLocator([nought, *decades]))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: "0" if value < least / 2 else power_text(value)))
-    return np.where(values > 0, values, nought)
+def draw_edge(
+    axes: Axes, start: Point, end: Point, weight: float, *, gid: object, width: float = 1.8, text: str = ""
+) -> None:
+    """An edge in the colour of its weight's sign, with the weight's text on it."""
+    colour = ORANGE if weight < 0 else BLUE
+    _draw_curve(axes, [start, end], colour, width, f"edge {gid}", zorder=4)
+    if text:
+        axes.text(
+            end[0] - (ZONE + RADIUS) / 2, end[1], text, size=9, ha="center", va="center", color=colour, zorder=6,
+            gid=f"weight {gid}", parse_math=False, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
+        )  # fmt: skip
+
+
+def draw_chain(axes: Axes, start: Point, dots: Sequence[Point], *, gid: object, width: float = 1.8) -> None:
+    """A node's value on its way past other layers: a dot in each of them."""
+    _draw_curve(axes, [start, *dots], INK, 0.75 * width, f"chain {gid}", zorder=3)
+    axes.plot(*np.array(dots).T, "o", markersize=2 * width, color=INK, zorder=5)
+
+
+def _draw_curve(axes: Axes, points: Sequence[Point], colour: str, width: float, gid: str, zorder: int) -> None:
+    """A curve through points, each in a column: level where it enters one. It ends behind the node."""
+    vertices: list[Point] = [points[0]]
+    codes = [int(Curve.MOVETO)]
+    for (x0, y0), (x1, y1) in pairwise(points):
+        bend = x1 - ZONE
+        middle = (x0 + RADIUS + bend) / 2
+        vertices += [(middle, y0), (middle, y1), (bend, y1), (x1, y1)]
+        codes += [int(Curve.CURVE4)] * 3 + [int(Curve.LINETO)]
+    halo = [withStroke(linewidth=width + 1.6, foreground="white")]
+    path = Curve(vertices, codes)
+    axes.add_patch(
+        PathPatch(path, facecolor="none", edgecolor=colour, lw=width, gid=gid, zorder=zorder, path_effects=halo)
+    )
 
 
 def save(figure: Figure, path: Path) -> None:
@@ -118,53 +117,30 @@ def save(figure: Figure, path: Path) -> None:
     few.save(path, optimize=True, dpi=(150, 150))
 
 
-def figure_of(axes: Axes) -> Figure:
-    figure = axes.get_figure(root=True)
-    assert figure is not None  # noqa: S101 - it was made with one
-    return figure
-
-
-def sign_colour(weight: float) -> str:
-    return ORANGE if weight < 0 else BLUE
-
-
 def short_number(value: float) -> str:
-    """Three digits, in as little room as there is."""
-    text = f"{value:.3g}" if value == 0 or 1e-3 <= abs(value) < 1e4 else f"{value:.2e}"
-    return re.sub(r"e([+-])0*(\d)", lambda e: "e" + e[1].replace("+", "") + e[2], text).replace("-", "−")
+    """Three digits, in as little room as there is.
 
-
-def power_text(value: float) -> str:
-    """A number > 0 as a power of ten, in letters alone: they are drawn faster than mathematics.
-
-    >>> power_text(1e-12), power_text(50000.0), power_text(1.0)
-    ('10⁻¹²', '5×10⁴', '1')
+    >>> short_number(-0.123456), short_number(1.5e-9), short_number(12345.6)
+    ('−0.123', '1.50e−9', '1.23e4')
     """
-    if 0.1 <= value < 100:
-        return f"{value:.3g}"
-    digits, exponent = f"{value:.1e}".replace(".0", "").split("e")
-    power = f"10{superscript(int(exponent))}"
-    return power if digits == "1" else f"{digits}×{power}"
-
-
-def superscript(number: int) -> str:
-    return str(number).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    if value == 0 or not np.isfinite(value) or 1e-3 <= abs(value) < 1e4:
+        return f"{value:.3g}".replace("-", "−")
+    digits, _, exponent = f"{value:.2e}".partition("e")
+    return f"{digits}e{int(exponent)}".replace("-", "−")
 
 
 def drawable(text: str) -> str:
-    """A text of a user's on one line, with a box for each letter that the font of pictures does not have.
+    """A user's text on one line, with a box for each letter that the font of pictures does not have.
 
     >>> drawable("T [°C]"), drawable("a\\n温")
     ('T [°C]', 'a □')
     """
-    return "".join(
-        letter if letter.isascii() or _font().get_char_index(ord(letter)) else "□" for letter in " ".join(text.split())
-    )
+    return "".join(letter if has_glyph(letter) else "□" for letter in " ".join(text.split()))
 
 
-@lru_cache(maxsize=1)
-def _font() -> Any:
-    return get_font(findfont(FontProperties()))
+def has_glyph(letter: str, family: str = "DejaVu Sans") -> bool:
+    """Whether a font that comes with matplotlib has it."""
+    return letter.isascii() or bool(get_font(findfont(FontProperties(family))).get_char_index(ord(letter)))
 
 
 def shorten(text: str, most: int) -> str:

@@ -13,9 +13,9 @@ y []
 + [('+', None), ('1', Expression('0.7'))]
 out [('+', None)]
 
-Equal parts are there once. A number that multiplies an operand is a weight; one that stands alone is the weight of an
-edge from the constant 1, as in the network. Sums and products of many operands are taken in the order that needs the
-fewest layers, and a sum of more than two has minus signs in its weights.
+Equal parts are there once. A node is read by the next layer only; the operator `id` carries it on to later ones. A
+number that multiplies an operand is a weight; one that stands alone is the weight of an edge from the constant 1, as in
+the network. Sums and products of many operands are taken in the order that needs the fewest layers.
 """
 
 import heapq
@@ -25,6 +25,8 @@ from typing import NamedTuple
 from prunesymnet.expression import Apply, Constant, Expression, Variable, fold
 from prunesymnet.operators import Operator
 from prunesymnet.operators.table import OPERATORS
+
+MINUS_ONE = Constant(-1)
 
 
 class Edge(NamedTuple):
@@ -36,22 +38,47 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class Node:
-    """`kind` is input, unary, binary or output; `text` an operator's or a variable's name."""
+    """`kind` is input, unary, binary, id or output; `text` an operator's or a variable's name."""
 
     text: str
     kind: str
     layer: int
     operands: tuple[Edge, ...] = ()
 
+    @property
+    def commutes(self) -> bool:
+        """Whether its operands can enter in any order."""
+        return self.text in ("+", "*")
+
 
 class _Term(NamedTuple):
-    """A part of the formula: a node, or a sum or product that has none yet, times a factor; a number has no node."""
+    """A part of the formula: a factor times a node, or times a sum or product that has no node yet, or a number."""
 
-    factor: Expression | None
+    factor: Expression | None = None
     node: int | None = None
-    chain: str = ""
+    chain: str = ""  # the operator of a sum or product
     parts: tuple["_Term", ...] = ()
-    minus: bool = False
+
+    @property
+    def is_number(self) -> bool:
+        return self.node is None and not self.chain
+
+    @property
+    def number(self) -> Expression:
+        return Constant(1) if self.factor is None else self.factor
+
+    def times(self, number: Expression) -> "_Term":
+        if self.factor is None:
+            return self._replace(factor=number)
+        if isinstance(self.factor, Constant) and isinstance(number, Constant):
+            if -1 in (self.factor.value, number.value):
+                value = self.factor.value * number.value
+                return self._replace(factor=None if value == 1 else Constant(value))
+        elif number == MINUS_ONE:
+            return self._replace(factor=Apply(OPERATORS["neg"], (self.factor,)))
+        if isinstance(number, Apply) and number.operator.name == "inv":
+            return self._replace(factor=Apply(OPERATORS["/"], (self.factor, number.operands[0])))
+        return self._replace(factor=Apply(OPERATORS["*"], (number, self.factor)))
 
 
 @dataclass
@@ -65,115 +92,91 @@ class Graph:
     def layers(self) -> int:
         return self.nodes[-1].layer
 
-    def add(self, text: str, kind: str, operands: tuple[Edge, ...] = (), layer: int | None = None) -> int:
+    def add(self, text: str, kind: str, operands: tuple[Edge, ...] = (), layer: int = 0) -> int:
         key = (text, kind, operands, layer)
         if key not in self._known:
-            if layer is None:
-                layer = 1 + max(self.nodes[edge.source].layer for edge in operands) if operands else 0
+            if operands:
+                before = max(self.nodes[edge.source].layer for edge in operands)
+                layer, operands = before + 1, tuple(Edge(self._carried(e.source, before), e.weight) for e in operands)
             self._known[key] = len(self.nodes)
             self.nodes.append(Node(text, kind, layer, operands))
         return self._known[key]
+
+    def _carried(self, node: int, layer: int) -> int:
+        while self.nodes[node].layer < layer:
+            node = self.add("id", "id", (Edge(node),))
+        return node
+
+    def add_operator(self, operator: Operator, terms: tuple[_Term, ...]) -> int:
+        """The constant 1 that a number needs stands in the column before the operator."""
+        edges = [None if term.is_number else self.edge(term) for term in terms]
+        before = max((self.nodes[edge.source].layer for edge in edges if edge is not None), default=0)
+        operands = tuple(
+            Edge(self.add("1", "input", layer=before), term.number) if edge is None else edge
+            for term, edge in zip(terms, edges, strict=True)
+        )
+        return self.add(operator.name, "unary" if operator.arity == 1 else "binary", operands)
+
+    def edge(self, term: _Term) -> Edge:
+        """The edge that a part of the formula leaves by; the operands of a sum or product are joined now."""
+        if term.is_number:
+            return Edge(self.add("1", "input"), term.number)
+        if term.node is not None:
+            return Edge(term.node, term.factor)
+        if len(term.parts) == 2 and term.parts[1].factor == MINUS_ONE:
+            difference = term.parts[0], term.parts[1]._replace(factor=None)
+            return Edge(self.add_operator(OPERATORS["-"], difference), term.factor)
+        depths = [None if part.node is None else self.nodes[part.node].layer for part in term.parts]
+        late = max(depth for depth in depths if depth is not None)  # for numbers: their node can stand anywhere
+        queue = [
+            (late if d is None else d, i, part) for i, (d, part) in enumerate(zip(depths, term.parts, strict=True))
+        ]
+        heapq.heapify(queue)
+        while len(queue) > 1:  # the shallowest are joined first, which gives the fewest layers
+            (_, i, first), (_, _, second) = sorted(
+                (heapq.heappop(queue), heapq.heappop(queue)), key=lambda entry: entry[1]
+            )
+            node = self.add_operator(OPERATORS[term.chain], (first, second))
+            heapq.heappush(queue, (self.nodes[node].layer, i, _Term(node=node)))
+        return Edge(node, term.factor)
+
+    def parts(self, term: _Term, chain: str) -> tuple[_Term, ...]:
+        """The operands of a sum or product that is still open; anything else is one operand, and gets its node now."""
+        if term.chain == chain and term.factor is None:
+            return term.parts
+        if term.is_number:
+            return (term,)
+        edge = self.edge(term)
+        return (_Term(edge.weight, edge.source),)
 
 
 def make_graph(expression: Expression) -> Graph:
     graph = Graph()
 
     def leaf(node: Expression) -> _Term:
-        if isinstance(node, Variable):
-            return _Term(None, graph.add(node.name, "input"))
-        return _Term(node)
+        return _Term(node=graph.add(node.name, "input")) if isinstance(node, Variable) else _Term(node)
 
     def combine(operator: Operator, terms: tuple[_Term, ...]) -> _Term:
         name = operator.name
-        if all(_is_number(term) for term in terms):
-            return _Term(Apply(operator, tuple(_factor(term) for term in terms)))
-        if name == "id":
-            return terms[0]
-        if name == "neg":
-            return _times(terms[0], Constant(-1))
+        if all(term.is_number for term in terms):
+            return _Term(Apply(operator, tuple(term.number for term in terms)))
+        if name in ("id", "neg"):
+            return terms[0] if name == "id" else terms[0].times(MINUS_ONE)
         if name in ("+", "-"):
-            left, right = (_parts(graph, term, "+") for term in terms)
-            if name == "-":
-                right = tuple(part._replace(minus=not part.minus) for part in right)
-            return _Term(None, chain="+", parts=left + right)
+            left, right = (graph.parts(term, "+") for term in terms)
+            return _Term(chain="+", parts=left + tuple(p.times(MINUS_ONE) if name == "-" else p for p in right))
         if name == "*":
-            for number, other in (terms, terms[::-1]):
-                if _is_number(number):
-                    return _times(other, _factor(number))
             # All numbers go to the edge that the product leaves by: there they are the coefficient of a term.
-            parts = tuple(part for term in terms for part in _parts(graph, term._replace(factor=None), "*"))
-            product = _Term(None, chain="*", parts=parts)
+            bare = [term._replace(factor=None) for term in terms if not term.is_number]
+            product = bare[0]
+            if len(bare) > 1:
+                product = _Term(chain="*", parts=tuple(part for term in bare for part in graph.parts(term, "*")))
             for term in terms:
-                product = product if term.factor is None else _times(product, term.factor)
+                product = product if term.factor is None else product.times(term.factor)
             return product
-        if name == "/" and _is_number(terms[1]):
-            return _times(terms[0], Apply(OPERATORS["inv"], (_factor(terms[1]),)))
-        return _Term(None, _apply(graph, operator, terms))
+        if name == "/" and terms[1].is_number:
+            return terms[0].times(Apply(OPERATORS["inv"], (terms[1].number,)))
+        return _Term(node=graph.add_operator(operator, terms))
 
-    root = fold(expression, leaf, combine)
-    last = Edge(graph.add("1", "input"), _factor(root)) if _is_number(root) else _edge(graph, root)
-    graph.add("out", "output", (last,))
+    graph.add("out", "output", (graph.edge(fold(expression, leaf, combine)),))
     return graph
-
-
-def _is_number(term: _Term) -> bool:
-    return term.node is None and not term.chain
-
-
-def _factor(term: _Term) -> Expression:
-    return Constant(1) if term.factor is None else term.factor
-
-
-def _times(term: _Term, number: Expression) -> _Term:
-    if term.factor is None:
-        return term._replace(factor=number)
-    if isinstance(term.factor, Constant) and isinstance(number, Constant) and -1 in (term.factor.value, number.value):
-        value = term.factor.value * number.value
-        return term._replace(factor=None if value == 1 else Constant(value))
-    if isinstance(number, Apply) and number.operator.name == "inv":
-        return term._replace(factor=Apply(OPERATORS["/"], (term.factor, number.operands[0])))
-    return term._replace(factor=Apply(OPERATORS["*"], (number, term.factor)))
-
-
-def _parts(graph: Graph, term: _Term, chain: str) -> tuple[_Term, ...]:
-    """The operands of a sum or product that is still open; anything else is one operand, and gets its node now."""
-    if term.chain == chain and term.factor is None:
-        return term.parts
-    if _is_number(term):
-        return (term,)
-    edge = _edge(graph, term)
-    return (_Term(edge.weight, edge.source),)
-
-
-def _edge(graph: Graph, term: _Term) -> Edge:
-    """The edge that a part of the formula leaves by, if it is no number."""
-    if term.node is not None:
-        return Edge(term.node, term.factor)
-    if len(term.parts) == 2 and term.parts[1].minus:
-        return Edge(_apply(graph, OPERATORS["-"], term.parts), term.factor)
-    depths = [None if part.node is None else graph.nodes[part.node].layer for part in term.parts]
-    late = max(depth for depth in depths if depth is not None)  # for numbers: their node can stand anywhere
-    signed = [_times(part, Constant(-1)) if part.minus else part for part in term.parts]
-    queue = [(late if d is None else d, i, part) for i, (d, part) in enumerate(zip(depths, signed, strict=True))]
-    heapq.heapify(queue)
-    while len(queue) > 1:  # the shallowest are joined first, which gives the fewest layers
-        first, second = sorted((heapq.heappop(queue), heapq.heappop(queue)), key=lambda entry: entry[1])
-        joined = _apply(graph, OPERATORS[term.chain], (first[2], second[2]))
-        heapq.heappush(queue, (graph.nodes[joined].layer, first[1], _Term(None, joined)))
-    return Edge(_node(queue[0][2]), term.factor)
-
-
-def _apply(graph: Graph, operator: Operator, terms: tuple[_Term, ...]) -> int:
-    """The node of an operator. The constant 1 that a number needs stands in the column before it."""
-    edges = [None if _is_number(term) else _edge(graph, term) for term in terms]
-    before = max((graph.nodes[edge.source].layer for edge in edges if edge is not None), default=0)
-    operands = tuple(
-        Edge(graph.add("1", "input", layer=before), _factor(term)) if edge is None else edge
-        for term, edge in zip(terms, edges, strict=True)
-    )
-    return graph.add(operator.name, "unary" if operator.arity == 1 else "binary", operands)
-
-
-def _node(term: _Term) -> int:
-    assert term.node is not None  # noqa: S101 - of two or more operands
-    return term.node

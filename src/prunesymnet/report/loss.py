@@ -6,33 +6,29 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 from prunesymnet.expression import to_text
-from prunesymnet.report.drawing import BLUE, GREY, INK, ORANGE, PALE, on_log_axis, shorten
+from prunesymnet.report.drawing import BLUE, GREY, INK, ORANGE, shorten
+from prunesymnet.report.panels import new_figure, set_log_scale, set_look
 from prunesymnet.search import SearchResult, SearchStatus
 
 
 def draw_loss(result: SearchResult) -> Figure:
     """The network's loss over the epochs with the prunings marked, and the held-out error of the best formula so far.
     What is not a positive number is left out, but for a held-out error of 0, which has a tick of its own."""
-    figure = Figure(figsize=(9, 5.4), facecolor="white", layout="constrained")
-    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(1.15, 1))
+    figure = new_figure(9, 5.4)
+    upper, lower = map(set_look, figure.subplots(2, 1, sharex=True, height_ratios=(1.15, 1)))
     last = max(result.epochs, 1)
-    for axes in (upper, lower):
-        axes.set_yscale("log")
-        axes.grid(axis="y", color=PALE, linewidth=0.5)
-        axes.spines[["top", "right"]].set_visible(False)
     losses = np.asarray(result.losses, dtype=np.float64)
     losses = np.where(np.isfinite(losses) & (losses > 0), losses, np.nan)
+    upper.set_yscale("log")
     upper.plot(np.arange(1, len(losses) + 1), losses, color=BLUE, linewidth=1.1, gid="loss")
     upper.margins(y=0.12)
-    upper.set_ylabel("training loss\nof the network")
     rug = upper.get_xaxis_transform()
     upper.vlines(result.prunings, 0, 0.04, transform=rug, color=INK, linewidth=0.8, gid="prunings")
     upper.tick_params(axis="x", length=0)
     upper.set_title(f"ticks along the bottom: {len(result.prunings)} prunings", loc="right", size=9, color=GREY)
+    upper.set_ylabel("training loss\nof the network")
     _draw_improvements(lower, result, last)
-    lower.set_ylabel("held-out error of\nthe best formula")
-    lower.set_xlabel("epoch")
-    lower.set_xlim(-0.015 * last, 1.015 * last)
+    lower.set(xlabel="epoch", ylabel="held-out error of\nthe best formula", xlim=(-0.015 * last, 1.015 * last))
     formula = shorten(to_text(result.best.expression, digits=3), 80)
     figure.suptitle(f"{formula}\n{result.epochs} epochs: {result.status.value}", size=11)
     return figure
@@ -43,22 +39,17 @@ def _draw_improvements(axes: Axes, result: SearchResult, last: int) -> None:
     if not found:
         return
     epochs, errors = np.array(found, dtype=np.float64).T
-    heights = on_log_axis(axes, errors)
-    axes.plot(
-        [*epochs, last], [*heights, heights[-1]],
-        drawstyle="steps-post", color=ORANGE, linewidth=1.4, gid="held-out", zorder=2,
-    )  # fmt: skip
-    axes.plot(epochs, heights, "o", markersize=4.5, color=ORANGE, gid="improvements", zorder=3)
-    bottom, top = np.log10(heights.min()), np.log10(heights.max())
-    span = max(top - bottom, 0.5)
-    axes.set_ylim(10 ** (bottom - 0.3 * span), 10 ** (top + 0.12 * span))
+    set_log_scale(axes, errors)
+    axes.margins(y=0.25)  # room for the formula below the curve's end: a curve that only falls is never there
+    steps = [*epochs, last], [*errors, errors[-1]]
+    axes.plot(*steps, drawstyle="steps-post", color=ORANGE, linewidth=1.4, gid="held-out", zorder=2)
+    axes.plot(epochs, errors, "o", markersize=4.5, color=ORANGE, gid="improvements", zorder=3)
     right = epochs[-1] > 0.5 * last
     # An exact formula is the same before and after rounding, and shorter after.
     formula = (result.best if result.status is SearchStatus.EXACT else result.candidate.fit).expression
-    # The curve only falls: below its end there is always room.
     axes.annotate(
         shorten(to_text(formula, digits=3), 70),
-        (float(epochs[-1]), float(heights[-1])), xytext=(3 if right else -3, -8), textcoords="offset points",
+        (float(epochs[-1]), float(errors[-1])), xytext=(3 if right else -3, -8), textcoords="offset points",
         ha="right" if right else "left", va="top", size=10, color=INK, gid="formula", zorder=4,
         path_effects=[withStroke(linewidth=3, foreground="white")],
     )  # fmt: skip

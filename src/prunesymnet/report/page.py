@@ -14,28 +14,25 @@ import base64
 import hashlib
 import json
 import os
-import platform
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
-import numpy as np
-import scipy
+from markupsafe import Markup
 
-from prunesymnet.data import Dataset
-from prunesymnet.equations import Front
 from prunesymnet.report.drawing import save
+from prunesymnet.report.rendering import render
 from prunesymnet.report.section import Section
-from prunesymnet.report.style import CSS, SCRIPT
-from prunesymnet.report.svg import Gallery
-from prunesymnet.report.words import date, listed, number, safe
 from prunesymnet.runs import Model, Run
 from prunesymnet.runs.files import write_whole
 from prunesymnet.runs.records import of_settings
 from prunesymnet.search import SearchSettings
-from prunesymnet.version import __version__
+
+_ONE_AT_A_TIME = Lock()  # matplotlib has one parser of mathematics for all threads, which only one can use
+SCRIPT = Path(__file__).with_name("templates") / "copy.js"
 
 
 def write_report(run: Run, path: str | os.PathLike[str]) -> list[Path]:
@@ -46,9 +43,24 @@ def write_report(run: Run, path: str | os.PathLike[str]) -> list[Path]:
         page /= "report.html"
     folder = page.with_suffix("") if page.suffix else page.with_name(f"{page.name}_pictures")
     folder.mkdir(parents=True, exist_ok=True)
+    with _ONE_AT_A_TIME:
+        return _write(run, page, folder)
+
+
+def _write(run: Run, page: Path, folder: Path) -> list[Path]:
     model, log = run.latest(), _Log.of(run)
-    sections = _sections(run, model, log)
-    content = _page(run, model, log, sections)
+    sections = list(_sections(run, model, log))
+    script = SCRIPT.read_text()
+    content = render(
+        "page.html",
+        sections=sections,
+        model=model,
+        table=run.tables[0],
+        ended=log.ended,
+        settings=_settings(model.settings),
+        script=Markup(script),  # noqa: S704 - a file of ours
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
     write_whole(page, content.encode())
     written = [page]
     for k, section in enumerate(sections):
@@ -73,146 +85,48 @@ class _Log:
         file = run.path / "progress.jsonl"
         for line in file.read_bytes().split(b"\n")[:-1] if file.exists() else ():
             record = json.loads(line)
-            output, moment = record.get("output"), record.get("time")
+            moment, output = record.get("time"), record.get("output")
             if isinstance(moment, int | float) and 0 <= moment < 1e11:
                 log.ended = moment
-            if isinstance(output, int) and isinstance(record.get("seconds"), int | float):
-                log.seconds[output] = record["seconds"]
-            if isinstance(output, int) and isinstance(record.get("fits"), int):
-                log.fits[output] = record["fits"]
+            for name, known in (("seconds", log.seconds), ("fits", log.fits)):
+                if isinstance(output, int) and isinstance(record.get(name), int | float):
+                    known[output] = record[name]
         return log
 
 
-def _sections(run: Run, model: Model, log: _Log) -> list[Section]:
+def _sections(run: Run, model: Model, log: _Log) -> Iterator[Section]:
     columns = dict(zip(model.names, model.labels, strict=True))
-    selection = model.settings.selection if run.model is not None else "mdl"
-    cut, gallery = run.model is None, Gallery()
-    return [
-        Section(
-            front=front,
-            data=data,
-            columns=columns,
-            selection=selection if isinstance(selection, str) else "",
-            name=f"t{k}",
-            took=log.seconds.get(k, 0.0) if cut else front.seconds,
-            fits=log.fits.get(k, front.fits) if cut else front.fits,
-            gallery=gallery,
-        )
-        for k, (front, data) in enumerate(zip(model.fronts, run.tables, strict=True))
-    ]
+    selection = "mdl" if run.model is None else model.settings.selection
+    name = selection if isinstance(selection, str) else ""
+    for k, (front, data) in enumerate(zip(model.fronts, run.tables, strict=True)):
+        took, fits = front.seconds, front.fits
+        if run.model is None:
+            took, fits = log.seconds.get(k, 0.0), log.fits.get(k, fits)
+        yield Section(front, data, columns, name, took, fits)
 
 
-def _page(run: Run, model: Model, log: _Log, sections: list[Section]) -> str:
-    several = len(sections) > 1
-    targets = [section.front.target for section in sections]
-    title = f"{len(targets)} targets" if len(targets) > 4 else listed(targets)
-    digest = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
-    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
-    bodies = "\n".join(
-        f'<section class="target" id="{s.name}"><h2>{safe(s.front.target)}</h2>{s.html()}</section>'
-        if several
-        else f'<section class="only">{s.html()}</section>'
-        for s in sections
-    )
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<title>{safe(title)} · PruneSymNet</title>
-<style>{CSS}</style>
-</head>
-<body>
-{sections[0].gallery.definitions()}
-<main>
-<header>
-<p class="over">PruneSymNet report · {date(log.ended)}</p>
-<h1>{safe(title)}</h1>
-{_contents([s.front for s in sections]) if several else ""}
-</header>
-{bodies}
-<h3>About this run</h3>
-{_columns(run.tables[0], model)}
-{_settings(model.settings)}
-<footer>{" · ".join(f"{name} {safe(version)}" for name, version in _versions())}</footer>
-</main>
-<script>{SCRIPT}</script>
-</body>
-</html>
-"""
-
-
-def _contents(fronts: list[Front]) -> str:
-    items = "".join(
-        f'<li><a href="#t{k}"><b>{safe(front.target)}</b><code>{safe(front.best.text(4))}</code></a></li>'
-        for k, front in enumerate(fronts)
-    )
-    return f"<nav><ol>{items}</ol></nav>"
-
-
-def _columns(data: Dataset, model: Model) -> str:
-    """The columns of the table: what they are called, here and there, and what they hold."""
-    used = [{*front.best.expression.variables} for front in model.fronts]
-    several = len(model.fronts) > 1
-    rows = []
-    for name, column in zip(model.names, model.labels, strict=True):
-        values = data.columns[name]
-        ends = (float(values.min()), float(np.median(values)), float(values.max()))
-        where = [front.target for front, names in zip(model.fronts, used, strict=True) if name in names]
-        shown = ", ".join(where) if several else "yes" if where else ""
-        cells = "".join(f'<td class="n">{number(value)}</td>' for value in ends)
-        rows.append(f"<tr><td><code>{safe(name)}</code></td><td>{safe(column)}</td>{cells}<td>{safe(shown)}</td></tr>")
-    head = "<th>in formulas</th><th>in the table</th>" + "".join(
-        f'<th class="n">{name}</th>' for name in ("least", "median", "largest")
-    )
-    return (
-        f'<details class="box"><summary>Columns ({len(rows)})</summary><div class="scroll"><table class="columns">'
-        f"<tr>{head}<th>used</th></tr>{''.join(rows)}</table></div></details>"
-    )
-
-
-def _settings(settings: SearchSettings) -> str:
-    """Those that are not as they are by default, and then all."""
+def _settings(settings: SearchSettings) -> tuple[dict[str, str], dict[str, str]]:
+    """Those that were changed, and those that are as they are by default."""
     ours, usual = dict(_flat(of_settings(settings))), dict(_flat(of_settings(SearchSettings())))
-    changed = {name: value for name, value in ours.items() if usual.get(name, ...) != value}
-    same = {name: value for name, value in ours.items() if name not in changed}
-
-    def table(values: dict[str, Any]) -> str:
-        rows = "".join(f"<tr><td><code>{safe(n)}</code></td><td>{safe(_said(v))}</td></tr>" for n, v in values.items())
-        return f'<div class="scroll"><table class="settings">{rows}</table></div>'
-
-    first = f"<p>Changed:</p>{table(changed)}" if changed else "<p>All as they are by default.</p>"
-    return (
-        f'<details class="box"><summary>Settings ({len(changed)} changed)</summary><div>{first}'
-        f"<p>By default:</p>{table(same)}</div></details>"
-    )
+    changed = {name: value for name, value in ours.items() if usual.get(name) != value}
+    return changed, {name: value for name, value in ours.items() if name not in changed}
 
 
-def _flat(record: dict[str, Any], start: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(record: dict[str, Any], start: str = "") -> Iterator[tuple[str, str]]:
     """
     >>> dict(_flat({"seed": 0, "snapping": {"digits": 3, "named": {}}}))
-    {'seed': 0, 'snapping.digits': 3, 'snapping.named': {}}
+    {'seed': '0', 'snapping.digits': '3', 'snapping.named': 'none'}
     """
     for name, value in record.items():
         if isinstance(value, dict) and value and "function" not in value:
             yield from _flat(value, f"{start}{name}.")
         else:
-            yield start + name, value
+            yield start + name, _in_words(value)
 
 
-def _said(value: Any) -> str:
+def _in_words(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name}: {_said(v)}" for name, v in value.items()) or "none"
+        return ", ".join(f"{name}: {_in_words(v)}" for name, v in value.items()) or "none"
     if isinstance(value, list):
-        return ", ".join(_said(item) for item in value) or "none"
+        return ", ".join(_in_words(item) for item in value) or "none"
     return {True: "yes", False: "no", None: "none"}[value] if value is None or isinstance(value, bool) else str(value)
-
-
-def _versions() -> list[tuple[str, str]]:
-    return [
-        ("prunesymnet", __version__),
-        ("Python", platform.python_version()),
-        ("numpy", np.__version__),
-        ("scipy", scipy.__version__),
-    ]

@@ -1,0 +1,101 @@
+"""A picture of how a network was pruned, layer by layer, and all pictures of a search in files."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from prunesymnet.network import Choice, Network
+from prunesymnet.report.drawing import GREY, INK, RADIUS, network_axes, save
+from prunesymnet.report.loss import draw_loss
+from prunesymnet.report.networks import draw_lines, draw_network, draw_nodes, draw_retained, draw_subnetwork
+from prunesymnet.report.places import Places
+from prunesymnet.search import SearchResult
+
+
+def draw_pruning(network: Network, weights: ArrayLike, choice: Choice, steps: int = 4) -> Figure:
+    """The network while it is pruned from the output to the inputs, in `steps` panels: retained edges strong, those
+    that are still to be pruned grey."""
+    if not isinstance(steps, int) or steps < 2:
+        raise ValueError(f"steps must be a whole number >= 2, got {steps!r}")
+    numbers, places = np.asarray(weights, dtype=np.float64), Places(network)
+    chains, stages = places.chains(choice), _stages(network, choice)
+    picked = [stages[k] for k in sorted({round(k) for k in np.linspace(0, len(stages) - 1, steps)})]
+    unit = 0.245  # inches; half of what it is where there is one network in a picture
+    bottom, top = -places.high - 0.9, places.high + 2.7
+    figure, panels = network_axes(places.width, bottom, top, unit, left=places.longest, panels=len(picked))
+    for letter, axes, stage in zip("abcdefghijklmnopqrstuvwxyz", panels, picked, strict=False):
+        lines = [(places.node(source), places.port(i)) for i, source in stage.open]
+        draw_lines(axes, lines, "open", colors=GREY, alpha=0.1 + 0.3 / (1 + len(lines) / 200))  # the more, the paler
+        draw_retained(axes, places, numbers, {i: choice[i] for i in stage.retained}, chains, width=1.5)
+        draw_nodes(axes, places, stage.nodes, size=6)
+        axes.text(-RADIUS, places.high + 1.25, letter, size=11, weight="bold")
+        axes.text(-RADIUS + 1, places.high + 1.25, stage.title, size=10, color=INK)
+    return figure
+
+
+class _Stage(NamedTuple):
+    """A network some of whose layers are pruned."""
+
+    title: str
+    retained: list[int]  # groups
+    open: list[tuple[int, int]]  # group, source: edges that are still there
+    nodes: set[int]
+
+
+def _stages(network: Network, choice: Choice) -> list[_Stage]:
+    """From the full network to the subnetwork, one for each layer at which something is pruned."""
+    total = len(list(network.needed(choice)))
+    found: list[_Stage] = []
+    for pruned_from in range(network.layers + 2, 0, -1):
+        nodes, todo = {-1}, [-1]
+        retained: list[int] = []
+        still: list[tuple[int, int]] = []
+        while todo:
+            for i in network.groups_of.get(todo.pop(), ()):
+                pruned = network.groups[i].layer >= pruned_from
+                sources: Iterable[int] = (choice[i],) if pruned else range(network.groups[i].width)
+                if pruned:
+                    retained.append(i)
+                else:
+                    still.extend((i, source) for source in sources)
+                todo.extend(source for source in sources if source not in nodes)
+                nodes.update(sources)
+        if found and len(retained) == len(found[-1].retained):
+            continue  # no node of this layer was retained
+        where = "output" if pruned_from == network.layers + 1 else f"output to layer {pruned_from}"
+        title = f"{where} pruned: {len(retained)} retained, {len(still):,} to go"
+        if not found:
+            title = f"full network: {network.edges:,} edges"
+        elif len(retained) == total:
+            title = f"subnetwork: {total} edges"
+        found.append(_Stage(title, retained, still, nodes))
+    return found
+
+
+class Pictures(NamedTuple):
+    """The files that were written, and the names of those that were not."""
+
+    paths: list[Path]
+    left_out: list[str]
+
+
+def save_pictures(result: SearchResult, folder: str | Path) -> Pictures:
+    """Write network.png, subnetwork.png, pruning.png and loss.png. A formula that was not pruned to one edge per
+    operand (the linear model, or a sum of all large edges) has no subnetwork: the two pictures of it are left out."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    network, pruned = result.network, result.candidate.pruned
+    pictures = {"network.png": draw_network(network), "subnetwork.png": None, "pruning.png": None}
+    if pruned is not None and pruned.choice is not None:
+        weights, choice = pruned.weights, pruned.choice
+        pictures["subnetwork.png"] = draw_subnetwork(network, weights, choice, fitted=result.best.expression)
+        pictures["pruning.png"] = draw_pruning(network, weights, choice)
+    pictures["loss.png"] = draw_loss(result)
+    written = {folder / name: figure for name, figure in pictures.items() if figure is not None}
+    for path, figure in written.items():
+        save(figure, path)
+    return Pictures(list(written), [name for name, figure in pictures.items() if figure is None])
