@@ -28,9 +28,10 @@ from joblib import Parallel, delayed, parallel_config
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from benchmarks import record
+from benchmarks.conditions import RANDOM
 from benchmarks.methods import NAMES, missing
 from benchmarks.plans import PLANS, Runs
-from benchmarks.problems import SETS, load
+from benchmarks.problems import SETS, is_random, load
 from benchmarks.problems.real import absent_tables
 from benchmarks.problems.real import names as real_names
 from benchmarks.trial import EMPTY, Trial
@@ -105,7 +106,7 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("plans", nargs="*", metavar="plan", help=", ".join(PLANS))
     parser.add_argument("--methods", type=_list(str), help=", ".join(NAMES))
-    parser.add_argument("--sets", type=_list(str), help=", ".join((*SETS, "real")))
+    parser.add_argument("--sets", type=_list(str), help=", ".join((*SETS, "random-1 (or another seed)", "real")))
     parser.add_argument("--problems", type=_list(str), help="only these, such as koza-01,koza-02")
     parser.add_argument("--noise", type=_list(float), help="parts of the target's root mean square, such as 0,0.01")
     parser.add_argument("--points", type=_list(int))
@@ -122,11 +123,12 @@ def options() -> argparse.Namespace:
     parser.add_argument("--dry", action="store_true", help="only say how many runs there are to do")
     chosen = parser.parse_args()
     chosen.again = tuple(name.replace("timed-out", "timed out") for name in chosen.again)
-    problems = (problem.name for group in SETS for problem in load(group))
+    drawn = tuple(name for name in chosen.sets or (RANDOM,) if is_random(name))
+    problems = (problem.name for group in (*SETS, *drawn) for problem in load(group))
     known = {
         "plans": tuple(PLANS),
         "methods": NAMES,
-        "sets": (*SETS, "real"),
+        "sets": (*SETS, RANDOM, *drawn, "real"),
         "problems": (*problems, *real_names()),
         "again": (*NAMES, "crashed", "failed", "timed out"),
     }

@@ -11,7 +11,7 @@ from scipy import stats
 
 from benchmarks import record
 from benchmarks.conditions import FRESH, LIMIT, LONG, PAPERS, POINTS
-from benchmarks.problems import SETS, load
+from benchmarks.problems import load
 
 NAMES = {
     "ours": "PruneSymNet",
@@ -85,7 +85,9 @@ def variances(name: str) -> dict[str, float]:
 
 def relative_mse(runs: pd.DataFrame) -> pd.Series:
     """Mean squared errors in units of the target's variance: infinite where a run has none."""
-    known = {name: value for group in runs["set"].unique() if group in SETS for name, value in variances(group).items()}
+    known = {
+        name: value for group in runs["set"].unique() if group != "real" for name, value in variances(group).items()
+    }
     return (runs["mse"] / runs["problem"].map(known)).fillna(np.inf)
 
 
