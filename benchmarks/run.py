@@ -65,14 +65,16 @@ def isolated(trial: Trial, commit: str) -> dict[str, Any]:
 
 
 def rows(file: Path = FILE) -> list[dict[str, Any]]:
-    """The runs that are there, each once."""
-    return list({Trial.of(row).key: row for row in record.read(file)}.values())
+    """The runs that are there, each once for each machine."""
+    return list({(Trial.of(row).key, row.get("machine"), row.get("cores")): row for row in record.read(file)}.values())
 
 
-def todo(wanted: Iterable[Trial], file: Path, again: Collection[str] = ()) -> list[Trial]:
-    """What is wanted, can be run here and has not been (or is of a status or method that is wanted `again`); says what
-    is left out."""
-    done = {Trial.of(row).key for row in rows(file) if row["status"] not in again and row["method"] not in again}
+def todo(wanted: Iterable[Trial], file: Path, again: Collection[str] = (), here: bool = False) -> list[Trial]:
+    """What is wanted, can be run here and has not been (or not `here`, on this machine; or is of a status or method
+    that is wanted `again`); says what is left out."""
+    machine = {"machine": record.machine(), "cores": os.cpu_count()}
+    known = [row for row in rows(file) if not here or machine.items() <= row.items()]
+    done = {Trial.of(row).key for row in known if row["status"] not in again and row["method"] not in again}
     trials = {trial.key: trial for trial in wanted}
     reasons = {name: reason for name in {t.method for t in trials.values()} if (reason := missing(name))}
     absent = absent_tables() if any(trial.set == "real" for trial in trials.values()) else {}
@@ -116,6 +118,7 @@ def options() -> argparse.Namespace:
     parser.add_argument(
         "--again", type=_list(str), default=(), help="run again: crashed, failed, timed-out, or a method"
     )
+    parser.add_argument("--here", action="store_true", help="also what has been run, but on other machines only")
     parser.add_argument("--jobs", type=int, default=-1, help="fits at a time (left out: one for each core)")
     parser.add_argument("--backend", choices=("loky", "dask"), default="loky")
     parser.add_argument("--scheduler", help="of Dask (left out: a cluster of this machine)")
@@ -162,7 +165,7 @@ def wanted(chosen: argparse.Namespace) -> Iterator[Trial]:
 
 def main() -> None:
     chosen = options()
-    trials = todo(wanted(chosen), chosen.file, chosen.again)
+    trials = todo(wanted(chosen), chosen.file, chosen.again, chosen.here)
     print(f"{len(trials):,} runs to do; at most {sum(t.limit for t in trials) / 3600:.1f} core-hours")
     if chosen.dry or not trials:
         return

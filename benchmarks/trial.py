@@ -19,13 +19,13 @@ import numpy as np
 
 from benchmarks import record
 from benchmarks.conditions import FRESH, LIMIT, POINTS
-from benchmarks.methods import PACKAGES, method
+from benchmarks.methods import method
+from benchmarks.methods.registry import METHODS
 from benchmarks.problems import Problem, load, noisy
 from benchmarks.recovery import recovered, right_form
 from prunesymnet.data import Dataset, make_dataset
 from prunesymnet.expression import Expression, canonical, evaluate, to_text
 
-READY = ("gp", "operon", "operon-mdl", "rils-rols")  # when they have been imported, there is nothing left to load
 # What a row has, so that every row has it.
 EMPTY = dict.fromkeys(
     ("seconds", "formula", "complexity", "true_complexity", "recovered", "form", "mse", "r2", "error", "version")
@@ -101,12 +101,12 @@ def measure(trial: Trial) -> dict[str, Any]:
     row = asdict(trial) | EMPTY | {"group": group, "status": "done"}
     if problem is not None:
         row |= {"recovered": False, "form": False}
-    package = PACKAGES.get(trial.method)
-    row |= record.provenance() | {"version": record.version(package) if package else None}
+    known = METHODS.get(trial.method)
+    row |= record.provenance() | {"version": record.version(known.package) if known and known.package else None}
     fit = method(trial.method)
     began = time.perf_counter()
     try:
-        if trial.method not in READY:
+        if not (known and known.ready):
             warm_up(fit)
         began = time.perf_counter()
         found = fit(data, trial.limit, trial.seed)
