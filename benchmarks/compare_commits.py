@@ -15,10 +15,8 @@ It needs numpy, scipy, pandas and threadpoolctl, and for networks torch: the mac
 """
 
 import argparse
-import contextlib
 import json
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -33,11 +31,10 @@ import numpy as np
 from benchmarks import record
 from benchmarks.conditions import FURTHER, LIMIT, NOISE, POINTS, RANDOM
 from benchmarks.problems import Problem, load, noisy
+from benchmarks.server import ROOT, Server
 from prunesymnet.expression import to_text
 
-ROOT = Path(__file__).parents[1]
 SIDES = ("old", "new")
-ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
 GRACE = (
     60.0  # seconds beyond twice the limit until a process is ended: imports, a table that does not look at the clock
 )
@@ -74,52 +71,34 @@ def tasks(parts: tuple[str, ...], seeds: tuple[int, ...], random: str, only: int
     return found
 
 
-class Server:
-    """A process of `fit_server`, started when it is needed and again when it has ended."""
+def started(*folders: Path) -> Server:
+    """A `fit_server` with the package of the first folder, warm: what a first fit loads is not counted."""
+    paths = os.pathsep.join([*map(str, folders), *filter(None, [os.environ.get("PYTHONPATH")])])
+    # -P: the folder of the script has a statistics.py of its own, which is not Python's.
+    server = Server(["-P", str(ROOT / "benchmarks" / "fit_server.py")], {"PYTHONPATH": paths})
+    greeting = server.ask(None, GRACE)
+    if greeting.get("sources") != str(folders[0]):
+        server.stop()
+        raise RuntimeError(f"the package must be that of {folders[0]}, got {greeting}")
+    server.ask(SMALL | {"seconds": 1.0}, GRACE)
+    return server
+
+
+class Fitter:
+    """A server that is started when it is needed, and again after it has ended."""
 
     def __init__(self, *folders: Path) -> None:
         self.folders = folders
-        self.process: subprocess.Popen[str] | None = None
+        self.server: Server | None = None
 
     def ask(self, request: dict[str, Any], patience: float) -> dict[str, Any]:
-        """The answer; one with an error where the process ends or there is none within so many seconds."""
-        process = self.process or self.start()
-        timer = threading.Timer(patience, process.kill)
-        timer.start()
-        try:
-            with contextlib.suppress(BrokenPipeError):
-                process.stdin.write(json.dumps(request) + "\n")
-                process.stdin.flush()
-            line = process.stdout.readline()
-        finally:
-            timer.cancel()
-        if line.endswith("\n"):
-            answer: dict[str, Any] = json.loads(line)
-            return answer
-        self.stop()
-        return {"error": f"no answer: the process ended with status {process.returncode}"}
-
-    def start(self) -> subprocess.Popen[str]:
-        paths = os.pathsep.join([*map(str, self.folders), *filter(None, [os.environ.get("PYTHONPATH")])])
-        # -P: the folder of the script has a statistics.py of its own, which is not Python's.
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-W", "ignore", str(ROOT / "benchmarks" / "fit_server.py")],
-            env=os.environ | ONE_THREAD | {"PYTHONPATH": paths, "CUDA_VISIBLE_DEVICES": ""},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
-        )  # fmt: skip
-        first = self.process.stdout.readline()
-        sources = Path(json.loads(first)["sources"]) if first else None
-        if sources != self.folders[0]:
-            self.stop()
-            raise RuntimeError(f"the package must be that of {self.folders[0]}, got {sources or 'an error, see above'}")
-        self.ask(SMALL | {"seconds": 1.0}, GRACE)  # what a first fit loads is not counted
-        return self.process
+        if self.server is None or self.server.process is None:
+            self.server = started(*self.folders)
+        return self.server.ask(request, patience)
 
     def stop(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.communicate()
-        self.process = None
+        if self.server is not None:
+            self.server.stop()
 
 
 class Work:
@@ -139,8 +118,8 @@ class Work:
             return None if late or self.error or not self.todo else self.todo.pop(0)
 
     def job(self, number: int, old: Path, new: Path) -> None:
-        servers = {"old": Server(old), "new": Server(new)}
-        judge = Server(new, ROOT)
+        servers = {"old": Fitter(old), "new": Fitter(new)}
+        judge = Fitter(new, ROOT)
         try:
             while (task := self.take()) is not None:
                 for side in SIDES if number % 2 else SIDES[::-1]:
@@ -153,7 +132,7 @@ class Work:
             for server in (*servers.values(), judge):
                 server.stop()
 
-    def measure(self, task: Task, side: str, server: Server, judge: Server) -> None:
+    def measure(self, task: Task, side: str, server: Fitter, judge: Fitter) -> None:
         data = noisy(task.problem.sample(POINTS, task.seed), task.noise, task.seed)
         request = {"names": data.names, "X": data.X.tolist(), "y": data.y.tolist()}
         found = server.ask(request | {"seconds": self.limit, "seed": task.seed}, 2 * self.limit + GRACE)
@@ -163,7 +142,7 @@ class Work:
             verdict |= judge.ask(truth | {"formula": found["formula"]}, 2 * GRACE)
         names = ("part", "problem", "truth", "noise", "seed", "side")
         row = dict(zip(names, (*task.key, side), strict=True)) | {"limit": self.limit}
-        row |= {"seconds": self.limit, "formula": None, "error": None} | found | verdict
+        row |= {"seconds": self.limit, "formula": None, "error": None, "status": "done"} | found | verdict
         with self.lock:
             record.append(self.out, row)
 
@@ -194,7 +173,7 @@ def summary(rows: list[dict[str, Any]], limit: float) -> dict[str, Any]:
                 "right form": sum(row["form"] for row in some),
                 "median seconds": round(float(np.median(seconds)), 4),
                 "90th percentile of seconds": round(float(np.quantile(seconds, 0.9)), 4),
-                "errors": sum(row["error"] is not None for row in some),
+                "failed": sum(row["status"] != "done" for row in some),
             }
         for name, word in (("recovered", "recovered"), ("form", "right form")):
             found[part] |= {

@@ -38,17 +38,21 @@ def judge(request: dict[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in ("recovered", "form", "complexity")}
 
 
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """What fails is an answer, too."""
+    try:
+        return judge(request) if "truth" in request else fit(request)
+    except Exception:
+        return {"status": "failed", "error": traceback.format_exc(limit=-3)}
+
+
 def main() -> None:
+    """One answer for each line of stdin, the first unasked; what else is printed goes to stderr."""
     with os.fdopen(os.dup(1), "w") as out:
-        os.dup2(2, 1)  # nothing else may get into the answers
+        os.dup2(2, 1)
         print(json.dumps({"sources": os.path.dirname(os.path.dirname(prunesymnet.__file__))}), file=out, flush=True)
         for line in sys.stdin:
-            request = json.loads(line)
-            try:
-                answer = judge(request) if "truth" in request else fit(request)
-            except Exception:  # what fails is an answer, too
-                answer = {"error": traceback.format_exc(limit=-3)}
-            print(json.dumps(answer), file=out, flush=True)
+            print(json.dumps(answer(json.loads(line))), file=out, flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
     python -m benchmarks.trial '{"method": "ours", "set": "paper", "problem": "koza-01"}'
 
-prints the row that `benchmarks.run` writes down. The clock runs during the fit alone: where a first fit imports or
+prints the row that `benchmarks.run` writes down; without an argument, it reads trials from stdin, one each line. The
+clock runs during the fit alone: where a first fit imports or
 compiles something, one of a small table goes before, so that this is not counted for anyone.
 """
 
@@ -126,7 +127,8 @@ def warm_up(fit: Any) -> None:
 
 
 if __name__ == "__main__":
-    # Some methods print: only the row goes to what the caller reads.
+    # Some methods print: only rows go to what the caller reads.
     with os.fdopen(os.dup(1), "w") as out:
         os.dup2(2, 1)
-        print(json.dumps(measure(Trial.of(json.loads(sys.argv[1])))), file=out)
+        for line in sys.argv[1:] or sys.stdin:
+            print(json.dumps(measure(Trial.of(json.loads(line)))), file=out, flush=True)

@@ -15,7 +15,7 @@ LAW = {"names": ["x"], "X": [[float(i)] for i in range(1, 30)], "y": [2.5 / i fo
 
 def row(side, problem="koza-01", recovered=True, seconds=1.0, **changes):
     key = {"part": "paper", "problem": problem, "truth": "x", "noise": 0.0, "seed": 0, "side": side}
-    found = {"recovered": recovered, "form": recovered, "seconds": seconds, "limit": 10.0, "error": None}
+    found = {"recovered": recovered, "form": recovered, "seconds": seconds, "limit": 10.0, "status": "done"}
     return key | found | changes
 
 
@@ -64,11 +64,11 @@ def test_nothing_is_begun_when_the_time_is_up(tmp_path):
 
 
 def test_a_process_that_ends_is_an_error_and_is_started_again():
-    server = compare.Server(SOURCES)
+    server = compare.Fitter(SOURCES)
     try:
         assert server.ask(LAW | {"seconds": 20.0}, 120.0)["formula"]
-        server.process.kill()
-        assert "no answer" in server.ask(LAW | {"seconds": 20.0}, 120.0)["error"]
+        server.server.process.kill()
+        assert server.ask(LAW | {"seconds": 20.0}, 120.0)["status"] == "crashed"
         assert "Error" in server.ask(LAW | {"y": [], "X": [], "seconds": 20.0}, 120.0)["error"]
     finally:
         server.stop()
@@ -76,7 +76,7 @@ def test_a_process_that_ends_is_an_error_and_is_started_again():
 
 def test_the_package_must_be_the_one_that_was_asked_for(tmp_path, monkeypatch, capsys):
     with pytest.raises(RuntimeError, match="the package must be that of"):
-        compare.Server(tmp_path).start()
+        compare.started(tmp_path)
     monkeypatch.setattr(sys, "argv", ["compare", str(tmp_path), str(SOURCES)])
     with pytest.raises(SystemExit):
         compare.options()

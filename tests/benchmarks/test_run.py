@@ -40,7 +40,10 @@ def test_a_run_is_written_down_and_not_run_again(tmp_path):
     assert 0 < row["seconds"] < 2
     assert {"commit", "python", "versions", "machine", "cores"} <= set(row)
     assert "0 runs to do" in command(*options)
-    assert len(record.read(file)) == 1
+    assert "1 runs to do" in command(*options, "--seeds", "2", "--keep")
+    assert [line["seed"] for line in record.read(file)] == [0, 1]
+    assert "0 runs to do" in command(*options)
+    assert len(record.read(file)) == 2
     assert "1 runs to do" in command(*options, "--noise", "0.1", "--dry")
 
 
