@@ -59,6 +59,22 @@ def methods_in(runs: pd.DataFrame) -> list[str]:
     return [name for name in SHOWN if (runs["method"] == name).any()]
 
 
+def on_one_machine(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs of the machine that has most of ours: only these can be compared by their seconds."""
+    counts = of(runs, "ours").groupby(MACHINE).size()
+    if counts.empty:
+        return runs.iloc[:0]
+    return runs[(runs[MACHINE] == list(counts.idxmax())).all(axis=1)]
+
+
+def machine_words(name: str, cores: float) -> str:
+    """
+    >>> machine_words("Intel(R) Xeon(R) Processor", 16)
+    'Intel Xeon Processor, 16 cores'
+    """
+    return f"{name.replace('(R)', '')}, {cores:g} cores"
+
+
 def of(runs: pd.DataFrame, method: str) -> pd.DataFrame:
     return runs[runs["method"] == method]
 

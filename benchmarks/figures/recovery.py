@@ -10,15 +10,17 @@ from matplotlib.figure import Figure
 from benchmarks.conditions import LIMIT
 from benchmarks.figures.style import COLOURS, MARKS, blank, error_bars, name_lines, percent, plain_log
 from benchmarks.methods.registry import SHOWN, title
-from benchmarks.statistics import methods_in, of, plain, sizes
+from benchmarks.statistics import MACHINE, machine_words, methods_in, of, on_one_machine, plain, sizes
 from benchmarks.tables.methods import first_at_limit
 
 EARLIEST = 0.01  # seconds on the time axis
 
 
 def time(runs: pd.DataFrame) -> Figure | None:
-    """The share of the paper's expressions that a method has answered, and rightly, after so many seconds."""
+    """The share of the paper's expressions that a method has answered, and rightly, after so many seconds; all on the
+    same machine."""
     chosen = plain(runs[(runs["noise"] == 0) & (runs["seed"] == 0) & runs["method"].isin(SHOWN)], "paper")
+    chosen = on_one_machine(chosen)
     if chosen.empty:
         return None
     figure = blank(6.4, 4.2)
@@ -36,7 +38,11 @@ def time(runs: pd.DataFrame) -> Figure | None:
         if longest < last:
             axes.plot([until, last], [share[-1]] * 2, ":", color=COLOURS[method], lw=1)
         ends[f"{title(method)}, {share[-1]:.0f}%"] = (share[-1], COLOURS[method])
-    axes.set(xscale="log", xlim=(EARLIEST, last * 1.05), xlabel="seconds on one core")
+    axes.set(
+        xscale="log",
+        xlim=(EARLIEST, last * 1.05),
+        xlabel=f"seconds on one core ({machine_words(*chosen[MACHINE].iloc[0])})",
+    )
     axes.set_title(f"Recovered within the time, of the paper's {sum(sizes().values())} expressions, without noise")
     plain_log(axes.xaxis, [tick for tick in (0.01, 0.1, 1, 10, 60) if tick <= last])
     percent(axes)

@@ -78,8 +78,7 @@ _RECORDS = (
         "dsr", "DSR", "dsr",
         "Petersen et al. 2021, written anew from its paper, since the original needs versions of Python and "
         "TensorFlow that are no longer available: a recurrent network writes formulas token by token, and learns from "
-        "the best twentieth of each batch. [Below](#is-it-the-published-dsr), it is compared with the published "
-        "rates.",
+        "the best twentieth of each batch. The page of the benchmarks compares it with the published rates.",
         printed="DSR", column="dsr", colour="#009E73", mark="p",
     ),
     Method(

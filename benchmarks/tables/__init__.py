@@ -64,6 +64,12 @@ def make(name: str, lines: Sequence[dict[str, Any]] | None = None) -> Table | No
     return TABLES[name](statistics.frame(lines, per_machine=name in BY_MACHINE))
 
 
+def captioned(name: str) -> str:
+    """A table of the results file with what there is to know of it, but no heading; empty where there are no runs."""
+    table = make(name)
+    return layout.page(table, PLANS.get(name, name)).partition("\n")[2].strip() if table else ""
+
+
 def markdown(name: str, lines: Sequence[dict[str, Any]] | None = None) -> str:
     """A table by name as Markdown, with the line that says where its numbers come from; empty where there are none."""
     table = make(name, lines)

@@ -5,7 +5,7 @@ import pandas as pd
 from benchmarks.conditions import FURTHER, LIMIT, POINTS, RANDOM
 from benchmarks.methods.registry import METHODS, RIVALS, SHOWN
 from benchmarks.problems.random_formulas import GRADES, VARIABLES
-from benchmarks.statistics import CLOSE, holm, mcnemar, methods_in, of, plain, sizes
+from benchmarks.statistics import CLOSE, MACHINE, holm, machine_words, mcnemar, methods_in, of, plain, sizes
 from benchmarks.tables.layout import Table, by_data_set, called, count, interval, probability, seconds, with_heads
 
 EVEN = f"{POINTS} points, {LIMIT:g} s on one core, seed 0"
@@ -52,6 +52,7 @@ def methods(runs: pd.DataFrame) -> Table | None:
                     "median time": seconds(own["seconds"].median()),
                     "failed": count(own["status"] != "done", len(own)),
                     "p": probability(values.get(method)),
+                    "machine": _machines(own),
                 }
             )
     caption = (
@@ -61,6 +62,10 @@ def methods(runs: pd.DataFrame) -> Table | None:
         "the methods of a noise level. *Failed*: runs without an answer."
     )
     return Table("Methods", caption, with_heads(lines), every_seed) if lines else None
+
+
+def _machines(runs: pd.DataFrame) -> str:
+    return "; ".join(machine_words(*line) for line in runs[MACHINE].dropna().drop_duplicates().itertuples(index=False))
 
 
 def rivals(runs: pd.DataFrame) -> Table:

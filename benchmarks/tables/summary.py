@@ -4,7 +4,7 @@ import pandas as pd
 
 from benchmarks.conditions import FURTHER, NOISE, RANDOM
 from benchmarks.methods.registry import title
-from benchmarks.statistics import MACHINE, methods_in, of
+from benchmarks.statistics import MACHINE, machine_words, methods_in, of
 from benchmarks.tables.layout import Table, called, count, seconds, with_heads
 from benchmarks.tables.methods import EVEN, first_at_limit
 from benchmarks.tables.real import held_out
@@ -28,7 +28,7 @@ def summary(runs: pd.DataFrame) -> Table | None:
         for method in methods_in(_on(everything, machine)):
             own = {head: _alike(runs, method) for head, runs in on_it.items()}
             if any(map(len, own.values())) and not (method == "ours" and _alone(on_it)):
-                lines.append(_line(called(everything, method), own) | {"machine": _words(machine)})
+                lines.append(_line(called(everything, method), own) | {"machine": machine_words(*machine)})
                 used += own.values()
     left_out = [
         title(method)
@@ -42,7 +42,7 @@ def summary(runs: pd.DataFrame) -> Table | None:
         "run on the same machine as PruneSymNet, on the same problems."
     )
     if left_out:
-        caption += f" Left out, because no such runs are there: {', '.join(left_out)}."
+        caption += f" Left out for that reason: {', '.join(left_out)}."
     if not lines:
         return None
     cells = with_heads(lines)
@@ -82,7 +82,3 @@ def _line(name: str, own: dict[str, pd.DataFrame]) -> dict[str, str]:
 
 def _with_form(own: pd.DataFrame) -> str:
     return f"{own['recovered'].sum()} ({own['form'].sum()}) of {len(own)}" if len(own) else ""
-
-
-def _words(machine: tuple[str, int]) -> str:
-    return f"{machine[0].replace('(R)', '')}, {machine[1]:g} cores"

@@ -300,7 +300,7 @@ def test_only_runs_of_one_machine_stand_side_by_side():
         ("PruneSymNet", "large, 16 cores"),
         ("GP (gplearn)", "large, 16 cores"),
     ]
-    assert "Left out, because no such runs are there: EQL, Operon." in table.caption
+    assert "Left out for that reason: EQL, Operon." in table.caption
     runs += [row(problem=f"koza-0{i}", recovered=False, **small) for i in (1, 2)]
     table = summary(frame(runs, per_machine=True))
     assert [(line[0], line[1], line[-1]) for line in cells(table)[2:]] == [
