@@ -23,7 +23,7 @@ def summary(runs: pd.DataFrame) -> Table | None:
     }
     everything = pd.concat(conditions.values())
     lines, used = [], []
-    for machine in of(everything, "ours")[MACHINE].drop_duplicates().itertuples(index=False):
+    for machine in of(everything, "ours")[MACHINE].dropna().drop_duplicates().itertuples(index=False):
         on_it = {head: _on(runs, machine) for head, runs in conditions.items()}
         for method in methods_in(_on(everything, machine)):
             own = {head: _alike(runs, method) for head, runs in on_it.items()}

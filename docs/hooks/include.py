@@ -1,5 +1,5 @@
-"""A hook of mkdocs: `{{ include CHANGELOG.md }}` is a file of the repository without its heading, so that nothing has to
-be said twice. The benchmarks' figures join the pictures."""
+"""A hook of mkdocs: `{{ include CHANGELOG.md }}` is a file of the repository without its heading, so that nothing has
+to be said twice. The benchmarks' figures join the pictures."""
 
 import re
 from pathlib import Path

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks import figures, plans, published, record, statistics, tables
+from benchmarks import figures, plans, published, readme, record, statistics, tables
 from benchmarks.conditions import LONG, NOISE, RANDOM
 from benchmarks.figures import real as real_figure
 from benchmarks.figures import style
 from benchmarks.methods import registry
 from benchmarks.methods.registry import METHODS, SHOWN
-from benchmarks.problems import load
+from benchmarks.problems import load, random_formulas
 from benchmarks.statistics import frame, holm, mcnemar, signed_rank, variances, wilson
 from benchmarks.tables import behind, methods, paper, real
 from benchmarks.tables.mechanisms import mechanisms
@@ -142,7 +142,7 @@ def test_without_a_file_there_are_no_rows(tmp_path, monkeypatch):
     assert statistics.rows() == [{"method": "ours"}]
 
 
-@pytest.mark.parametrize("module", [statistics, published, registry, style, real_figure])
+@pytest.mark.parametrize("module", [statistics, published, registry, random_formulas, style, real_figure])
 def test_the_examples_in_the_docstrings(module):
     assert doctest.testmod(module)[0] == 0
 
@@ -425,3 +425,14 @@ def test_old_files_are_named(lines, tmp_path):
     changed = [line | {"recovered": False} if line["method"] == "paper" else line for line in lines]
     assert "votes.csv" in tables.stale(changed, tmp_path)
     assert "recovered.md" in tables.stale(changed, tmp_path)
+
+
+def test_pages_are_filled_between_their_marks():
+    text = "before\n<!-- bench:stability -->\nold\n<!-- /bench:stability -->\nafter\n"
+    assert readme.filled(text) == text.replace("old", readme.stability())
+    with pytest.raises(ValueError, match="a page has a mark for 'votes'; tables are summary, core"):
+        readme.filled(text.replace("stability", "votes"))
+
+
+def test_the_readme_is_short():
+    assert len((readme.ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 120
