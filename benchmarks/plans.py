@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from benchmarks.conditions import FURTHER, LIMIT, LONG, POINTS, RIVALS
+from benchmarks.conditions import FURTHER, LIMIT, LONG, NOISE, POINTS, RANDOM, SHORT
 from benchmarks.methods.ours import ABLATIONS
+from benchmarks.methods.registry import EVERYWHERE, RIVALS
 from benchmarks.problems import load
 from benchmarks.problems.real import names as real_names
 from benchmarks.trial import Trial
@@ -34,12 +35,11 @@ class Runs:
                 yield from (Trial(method, group, name, noise, points, self.span, limit, seed) for name in names)
 
 
-STRONGEST = ("ours", "operon", "rils-rols")
 PLANS: dict[str, tuple[Runs, ...]] = {
     # every method on the paper's 87
     "comparison": (
-        Runs(("ours", "paper", *RIVALS), noise=(0.0, 0.01)),
-        Runs(("ours",), noise=(0.0, 0.01), seeds=5),
+        Runs(("ours", "paper", *RIVALS), noise=(0.0, NOISE)),
+        Runs(("ours",), noise=(0.0, NOISE), seeds=5),
     ),
     # the paper's own tables; where its method runs, the epochs decide when it ends
     "paper": (
@@ -47,14 +47,16 @@ PLANS: dict[str, tuple[Runs, ...]] = {
         Runs(("paper",), seconds=(LONG,), seeds=5),
         Runs(("paper-1000", "no-gradient-1000", "random-pruning-1000", "trained-weights"), seconds=(LONG,), seeds=3),
     ),
-    "ablation": (
-        Runs(tuple(ABLATIONS)),
-        Runs(("without-grafts", "without-blocks", "without-frequencies"), sets=FURTHER),
+    # the default search, and without each of its mechanisms
+    "ablations": (
+        Runs(("ours", *ABLATIONS), noise=(0.0, NOISE), seconds=(SHORT,)),
+        Runs(("ours", *ABLATIONS), sets=(*FURTHER, RANDOM), seconds=(SHORT,)),
     ),
-    "further": (Runs(STRONGEST, sets=FURTHER),),
-    "real": (Runs(STRONGEST, sets=("real",), seeds=3),),
-    "noise": (Runs(("ours", "operon"), noise=(0.0, 0.001, 0.01, 0.1)),),
+    "further": (Runs(EVERYWHERE, sets=FURTHER),),
+    "random": (Runs(EVERYWHERE, sets=(RANDOM,)),),
+    "real": (Runs(EVERYWHERE, sets=("real",), seeds=3),),
+    "noise": (Runs(("ours", "operon"), noise=(0.0, 0.001, NOISE, 0.1)),),
     "points": (Runs(("ours", "operon"), points=(20, 50, POINTS, 500)),),
     "range": (Runs(("ours", "operon"), span=(1.0, 2.0)),),
-    "limits": (Runs(("ours", "operon"), noise=(0.0, 0.01), seconds=(1.0, LIMIT, LONG)),),
+    "limits": (Runs(("ours", "operon"), noise=(0.0, NOISE), seconds=(1.0, LIMIT, LONG)),),
 }

@@ -8,9 +8,10 @@ import csv
 from functools import cache
 from pathlib import Path
 
+from benchmarks.methods.registry import METHODS
+
 HERE = Path(__file__).parent / "problems"
 DATA_SETS = ("koza", "korns", "ode", "livermore", "aifeynman2", "aifeynman3")
-RUNS_OF_FIVE = {"eql": "eql", "gp": "gp", "dsr": "dsr", "paper": "prunesymnet"}  # a method's column in paper.csv
 
 
 @cache
@@ -40,4 +41,4 @@ def counts(table: str, method: str = "") -> dict[str, int]:
 
 def of_five(method: str) -> dict[str, int]:
     """In how many of five runs the supplement says that a method found each expression."""
-    return {line["name"]: int(line[RUNS_OF_FIVE[method]]) for line in _lines("paper.csv")}
+    return {line["name"]: int(line[METHODS[method].column]) for line in _lines("paper.csv")}

@@ -1,4 +1,5 @@
-"""Puts the tables of the results files into README.md, between their marks; `--check` only says if they differ."""
+"""Puts the tables of the results files into README.md and docs/measured.md, between their marks; `--check` only says if
+they differ."""
 
 import re
 import sys
@@ -6,7 +7,8 @@ from pathlib import Path
 
 from benchmarks import core, record, scanning, speed, startup, tables
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
+PAGES = (ROOT / "README.md", ROOT / "docs" / "measured.md")
 
 
 def cuda() -> str:
@@ -23,10 +25,10 @@ def stability() -> str:
 
 
 TABLES = {
+    "summary": lambda: tables.captioned("summary"),
     "core": lambda: core.summary(record.read("core")),
     "speed": lambda: speed.summary(record.read("speed")),
     "cuda": cuda,
-    **{name: lambda name=name: tables.markdown(name) for name in tables.TABLES},
     "scanning": lambda: scanning.summary(record.read("scanning")),
     "scanning-cuda": lambda: scanning.summary(record.read("scanning-cuda")),
     "stability": stability,
@@ -37,15 +39,21 @@ TABLES = {
 def filled(text: str) -> str:
     def table(mark: re.Match[str]) -> str:
         if mark["name"] not in TABLES:
-            raise ValueError(f"README.md has a mark for {mark['name']!r}; tables are {', '.join(TABLES)}")
+            raise ValueError(f"a page has a mark for {mark['name']!r}; tables are {', '.join(TABLES)}")
         return f"<!-- bench:{mark['name']} -->\n{TABLES[mark['name']]()}\n<!-- /bench:{mark['name']} -->"
 
     return re.sub(r"<!-- bench:(?P<name>\S+) -->\n.*?<!-- /bench:(?P=name) -->", table, text, flags=re.DOTALL)
 
 
-if __name__ == "__main__":
-    before = README.read_text()
-    after = filled(before)
+def main() -> None:
+    before = {page: page.read_text(encoding="utf-8") for page in PAGES}
+    after = {page: filled(text) for page, text in before.items()}
+    old = [str(page.relative_to(ROOT)) for page in PAGES if before[page] != after[page]]
     if "--check" in sys.argv:
-        sys.exit("README.md does not show the results files: run python -m benchmarks.readme" if before != after else 0)
-    README.write_text(after)
+        sys.exit(f"run python -m benchmarks.readme: {', '.join(old)} do not show the results files" if old else 0)
+    for page, text in after.items():
+        page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -8,15 +8,13 @@
 
 Options take the place of what the plans say, but `--methods` only chooses among theirs; without a plan, options say it
 all. Rows go to benchmarks/results/runs.jsonl as they come, failures included; a run that was stopped goes on where it
-was. Each fit has a process of its own: one that crashes or does not end is a row, too, and is run again only with
-`--again crashed` or the like. On a cluster, each machine needs this checkout.
+was. Each fit has a process of its own (unless `--keep`): one that crashes or does not end is a row, too, and is run
+again only with `--again crashed` or the like. On a cluster, each machine needs this checkout.
 """
 
 import argparse
 import contextlib
-import json
 import os
-import subprocess
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, replace
@@ -28,50 +26,47 @@ from joblib import Parallel, delayed, parallel_config
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from benchmarks import record
+from benchmarks.conditions import RANDOM
 from benchmarks.methods import NAMES, missing
 from benchmarks.plans import PLANS, Runs
-from benchmarks.problems import SETS, load
+from benchmarks.problems import SETS, is_random, load
 from benchmarks.problems.real import absent_tables
 from benchmarks.problems.real import names as real_names
+from benchmarks.server import Server
 from benchmarks.trial import EMPTY, Trial
 
-ROOT = Path(__file__).parents[1]
 FILE = record.RESULTS / "runs.jsonl"
-ONE_CORE = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB", "JULIA")} | {
-    "CUDA_VISIBLE_DEVICES": ""
-}
+_kept: dict[str, Server] = {}  # by commit: the process that a worker of the pool asks again and again
 GRACE = 120.0  # seconds beyond twice the limit until a process is ended: imports, the first fit, the judging
 
 
-def isolated(trial: Trial, commit: str) -> dict[str, Any]:
-    """A trial in a process of its own, on one core, with an end."""
-    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.trial", json.dumps(asdict(trial))]
-    environment = os.environ | ONE_CORE | {"BENCH_COMMIT": commit}
-    status, text = "timed out", ""
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=2 * trial.limit + GRACE
-        )
-        if done.returncode == 0:
-            with contextlib.suppress(json.JSONDecodeError):
-                row: dict[str, Any] = json.loads(done.stdout)
-                return row
-        status, text = "crashed", f"exit status {done.returncode}\n{done.stdout[-500:]}{done.stderr[-2000:]}"
+def isolated(trial: Trial, commit: str, keep: bool = False) -> dict[str, Any]:
+    """A trial in a process of its own, on one core, with an end; or in one that is kept for the trials that follow."""
+    server = _kept.get(commit) or Server(["-m", "benchmarks.trial"], {"BENCH_COMMIT": commit})
+    answer = server.ask(asdict(trial), 2 * trial.limit + GRACE)
+    if keep:
+        _kept[commit] = server
+    else:
+        server.stop()
+    if "method" in answer:
+        return answer
     known = None if trial.set == "real" else False
     group = next((p.group for p in load() if p.name == trial.problem), "") if trial.set == "paper" else trial.set
     row = asdict(trial) | EMPTY | {"group": group, "recovered": known, "form": known}
-    return row | {"status": status, "error": text or None} | record.provenance() | {"commit": commit}
+    return row | answer | record.provenance() | {"commit": commit}
 
 
 def rows(file: Path = FILE) -> list[dict[str, Any]]:
-    """The runs that are there, each once."""
-    return list({Trial.of(row).key: row for row in record.read(file)}.values())
+    """The runs that are there, each once for each machine."""
+    return list({(Trial.of(row).key, row.get("machine"), row.get("cores")): row for row in record.read(file)}.values())
 
 
-def todo(wanted: Iterable[Trial], file: Path, again: Collection[str] = ()) -> list[Trial]:
-    """What is wanted, can be run here and has not been (or is of a status or method that is wanted `again`); says what
-    is left out."""
-    done = {Trial.of(row).key for row in rows(file) if row["status"] not in again and row["method"] not in again}
+def todo(wanted: Iterable[Trial], file: Path, again: Collection[str] = (), here: bool = False) -> list[Trial]:
+    """What is wanted, can be run here and has not been (or not `here`, on this machine; or is of a status or method
+    that is wanted `again`); says what is left out."""
+    machine = {"machine": record.machine(), "cores": os.cpu_count()}
+    known = [row for row in rows(file) if not here or machine.items() <= row.items()]
+    done = {Trial.of(row).key for row in known if row["status"] not in again and row["method"] not in again}
     trials = {trial.key: trial for trial in wanted}
     reasons = {name: reason for name in {t.method for t in trials.values()} if (reason := missing(name))}
     absent = absent_tables() if any(trial.set == "real" for trial in trials.values()) else {}
@@ -84,7 +79,7 @@ def todo(wanted: Iterable[Trial], file: Path, again: Collection[str] = ()) -> li
     ]
 
 
-def run(trials: list[Trial], jobs: int, file: Path) -> None:
+def run(trials: list[Trial], jobs: int, file: Path, keep: bool = False) -> None:
     commit = record.commit()
     bar = Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
@@ -92,7 +87,7 @@ def run(trials: list[Trial], jobs: int, file: Path) -> None:
     work = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")
     with bar:
         task = bar.add_task("runs", total=len(trials))
-        for row in work(delayed(isolated)(trial, commit) for trial in trials):
+        for row in work(delayed(isolated)(trial, commit, keep) for trial in trials):
             record.append(file, row)
             bar.update(task, advance=1, description=f"{row['method']} {row['problem']}")
 
@@ -105,7 +100,7 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("plans", nargs="*", metavar="plan", help=", ".join(PLANS))
     parser.add_argument("--methods", type=_list(str), help=", ".join(NAMES))
-    parser.add_argument("--sets", type=_list(str), help=", ".join((*SETS, "real")))
+    parser.add_argument("--sets", type=_list(str), help=", ".join((*SETS, "random-1 (or another seed)", "real")))
     parser.add_argument("--problems", type=_list(str), help="only these, such as koza-01,koza-02")
     parser.add_argument("--noise", type=_list(float), help="parts of the target's root mean square, such as 0,0.01")
     parser.add_argument("--points", type=_list(int))
@@ -115,6 +110,10 @@ def options() -> argparse.Namespace:
     parser.add_argument(
         "--again", type=_list(str), default=(), help="run again: crashed, failed, timed-out, or a method"
     )
+    parser.add_argument("--here", action="store_true", help="also what has been run, but on other machines only")
+    parser.add_argument(
+        "--keep", action="store_true", help="let a process do many fits: saves its start, a second each"
+    )
     parser.add_argument("--jobs", type=int, default=-1, help="fits at a time (left out: one for each core)")
     parser.add_argument("--backend", choices=("loky", "dask"), default="loky")
     parser.add_argument("--scheduler", help="of Dask (left out: a cluster of this machine)")
@@ -122,11 +121,12 @@ def options() -> argparse.Namespace:
     parser.add_argument("--dry", action="store_true", help="only say how many runs there are to do")
     chosen = parser.parse_args()
     chosen.again = tuple(name.replace("timed-out", "timed out") for name in chosen.again)
-    problems = (problem.name for group in SETS for problem in load(group))
+    drawn = tuple(name for name in chosen.sets or (RANDOM,) if is_random(name))
+    problems = (problem.name for group in (*SETS, *drawn) for problem in load(group))
     known = {
         "plans": tuple(PLANS),
         "methods": NAMES,
-        "sets": (*SETS, "real"),
+        "sets": (*SETS, RANDOM, *drawn, "real"),
         "problems": (*problems, *real_names()),
         "again": (*NAMES, "crashed", "failed", "timed out"),
     }
@@ -160,13 +160,13 @@ def wanted(chosen: argparse.Namespace) -> Iterator[Trial]:
 
 def main() -> None:
     chosen = options()
-    trials = todo(wanted(chosen), chosen.file, chosen.again)
+    trials = todo(wanted(chosen), chosen.file, chosen.again, chosen.here)
     print(f"{len(trials):,} runs to do; at most {sum(t.limit for t in trials) / 3600:.1f} core-hours")
     if chosen.dry or not trials:
         return
     try:
         with writing(chosen.file), backend(chosen):
-            run(trials, chosen.jobs, chosen.file)
+            run(trials, chosen.jobs, chosen.file, chosen.keep)
     except Timeout:
         sys.exit(f"another run is writing to {chosen.file}: wait for it, or choose another --file")
     except KeyboardInterrupt:

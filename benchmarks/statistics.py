@@ -10,25 +10,16 @@ import pandas as pd
 from scipy import stats
 
 from benchmarks import record
-from benchmarks.conditions import FRESH, LIMIT, LONG, PAPERS, POINTS
-from benchmarks.problems import SETS, load
+from benchmarks.conditions import FRESH, LIMIT, POINTS
+from benchmarks.methods.registry import METHODS, SHOWN
+from benchmarks.problems import load
 
-NAMES = {
-    "ours": "PruneSymNet",
-    "paper": "paper preset",
-    "eql": "EQL",
-    "gp": "GP (gplearn)",
-    "dsr": "DSR",
-    "operon": "Operon",
-    "operon-mdl": "Operon, by its MDL",
-    "rils-rols": "RILS-ROLS",
-    "pysr": "PySR",
-}
 CLOSE = 0.999  # an R² above it is a good fit, whatever the formula
 ROUND_OFF = 1e-20  # of the target's variance: mean squared errors below it are equal
 KEY = ["method", "set", "problem", "noise", "points", "span", "limit", "seed"]
+MACHINE = ["machine", "cores"]
 COLUMNS = [*KEY, "group", "status", "error", "seconds", "formula", "complexity", "true_complexity", "recovered", "form",
-           "mse", "r2", "version", "commit", "machine", "note"]  # fmt: skip
+           "mse", "r2", "version", "commit", "machine", "cores", "note"]  # fmt: skip
 NUMBERS = ["noise", "points", "limit", "seed", "seconds", "complexity", "true_complexity", "mse", "r2"]
 
 
@@ -37,8 +28,9 @@ def rows() -> list[dict[str, Any]]:
     return record.read("runs")
 
 
-def frame(lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """One row per run, the last where a run was made again; a span as text, empty for a problem's own ranges.
+def frame(lines: Sequence[dict[str, Any]], *, per_machine: bool = False) -> pd.DataFrame:
+    """One row per run, the last where a run was made again (or the last on each machine); a span as text, empty for a
+    problem's own ranges.
 
     A run that did not end by itself has no seconds: it had at least those it was allowed.
     """
@@ -48,12 +40,12 @@ def frame(lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
     runs["seconds"] = runs["seconds"].fillna(runs["limit"])
     for name in ("recovered", "form"):
         runs[name] = [flag is True for flag in runs[name]]
-    return runs.drop_duplicates(KEY, keep="last").reset_index(drop=True)
+    return runs.drop_duplicates([*KEY, *MACHINE] if per_machine else KEY, keep="last").reset_index(drop=True)
 
 
 def usual(runs: pd.DataFrame, *sets: str) -> pd.DataFrame:
     """The runs that most tables compare: 128 points of the problems' own ranges, no noise, a method's usual time."""
-    limit = runs["method"].isin(PAPERS).map({True: LONG, False: LIMIT})
+    limit = runs["method"].map({name: method.limit for name, method in METHODS.items()}).fillna(LIMIT)
     return plain(runs[(runs["limit"] == limit) & (runs["noise"] == 0)], *sets)
 
 
@@ -63,8 +55,24 @@ def plain(runs: pd.DataFrame, *sets: str) -> pd.DataFrame:
 
 
 def methods_in(runs: pd.DataFrame) -> list[str]:
-    """Those that have a name of their own, in the order of the tables."""
-    return [name for name in NAMES if (runs["method"] == name).any()]
+    """Those that are shown beside each other, in their order."""
+    return [name for name in SHOWN if (runs["method"] == name).any()]
+
+
+def on_one_machine(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs of the machine that has most of ours: only these can be compared by their seconds."""
+    counts = of(runs, "ours").groupby(MACHINE).size()
+    if counts.empty:
+        return runs.iloc[:0]
+    return runs[(runs[MACHINE] == list(counts.idxmax())).all(axis=1)]
+
+
+def machine_words(name: str, cores: float) -> str:
+    """
+    >>> machine_words("Intel(R) Xeon(R) Processor", 16)
+    'Intel Xeon Processor, 16 cores'
+    """
+    return f"{name.replace('(R)', '')}, {cores:g} cores"
 
 
 def of(runs: pd.DataFrame, method: str) -> pd.DataFrame:
@@ -85,7 +93,9 @@ def variances(name: str) -> dict[str, float]:
 
 def relative_mse(runs: pd.DataFrame) -> pd.Series:
     """Mean squared errors in units of the target's variance: infinite where a run has none."""
-    known = {name: value for group in runs["set"].unique() if group in SETS for name, value in variances(group).items()}
+    known = {
+        name: value for group in runs["set"].unique() if group != "real" for name, value in variances(group).items()
+    }
     return (runs["mse"] / runs["problem"].map(known)).fillna(np.inf)
 
 

@@ -2,7 +2,8 @@
 
     python -m benchmarks.trial '{"method": "ours", "set": "paper", "problem": "koza-01"}'
 
-prints the row that `benchmarks.run` writes down. The clock runs during the fit alone: where a first fit imports or
+prints the row that `benchmarks.run` writes down; without an argument, it reads trials from stdin, one each line. The
+clock runs during the fit alone: where a first fit imports or
 compiles something, one of a small table goes before, so that this is not counted for anyone.
 """
 
@@ -19,13 +20,13 @@ import numpy as np
 
 from benchmarks import record
 from benchmarks.conditions import FRESH, LIMIT, POINTS
-from benchmarks.methods import PACKAGES, method
+from benchmarks.methods import method
+from benchmarks.methods.registry import METHODS
 from benchmarks.problems import Problem, load, noisy
 from benchmarks.recovery import recovered, right_form
 from prunesymnet.data import Dataset, make_dataset
 from prunesymnet.expression import Expression, canonical, evaluate, to_text
 
-READY = ("gp", "operon", "operon-mdl", "rils-rols")  # when they have been imported, there is nothing left to load
 # What a row has, so that every row has it.
 EMPTY = dict.fromkeys(
     ("seconds", "formula", "complexity", "true_complexity", "recovered", "form", "mse", "r2", "error", "version")
@@ -101,12 +102,12 @@ def measure(trial: Trial) -> dict[str, Any]:
     row = asdict(trial) | EMPTY | {"group": group, "status": "done"}
     if problem is not None:
         row |= {"recovered": False, "form": False}
-    package = PACKAGES.get(trial.method)
-    row |= record.provenance() | {"version": record.version(package) if package else None}
+    known = METHODS.get(trial.method)
+    row |= record.provenance() | {"version": record.version(known.package) if known and known.package else None}
     fit = method(trial.method)
     began = time.perf_counter()
     try:
-        if trial.method not in READY:
+        if not (known and known.ready):
             warm_up(fit)
         began = time.perf_counter()
         found = fit(data, trial.limit, trial.seed)
@@ -126,7 +127,8 @@ def warm_up(fit: Any) -> None:
 
 
 if __name__ == "__main__":
-    # Some methods print: only the row goes to what the caller reads.
+    # Some methods print: only rows go to what the caller reads.
     with os.fdopen(os.dup(1), "w") as out:
         os.dup2(2, 1)
-        print(json.dumps(measure(Trial.of(json.loads(sys.argv[1])))), file=out)
+        for line in sys.argv[1:] or sys.stdin:
+            print(json.dumps(measure(Trial.of(json.loads(line)))), file=out, flush=True)

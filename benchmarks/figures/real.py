@@ -4,7 +4,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from benchmarks.figures.style import COLOURS, GREY, MARKS, blank, plain_log
-from benchmarks.statistics import NAMES, methods_in, of
+from benchmarks.methods.registry import title
+from benchmarks.statistics import methods_in, of
 from benchmarks.tables.real import held_out
 
 
@@ -29,7 +30,7 @@ def real(runs: pd.DataFrame) -> Figure | None:
     for turn, method in enumerate(sorted(there, key=middles.__getitem__)):
         above = turn % 2 == 0
         axes.annotate(
-            NAMES[method], (middles[method][0], spans[method][above]), (0, 4 if above else -4), ha="center",
+            title(method), (middles[method][0], spans[method][above]), (0, 4 if above else -4), ha="center",
             textcoords="offset points", va="bottom" if above else "top", color=COLOURS[method],
         )  # fmt: skip
     front = pareto(middles)

@@ -9,15 +9,18 @@ from matplotlib.figure import Figure
 
 from benchmarks.conditions import LIMIT
 from benchmarks.figures.style import COLOURS, MARKS, blank, error_bars, name_lines, percent, plain_log
-from benchmarks.statistics import NAMES, methods_in, of, plain, sizes
+from benchmarks.methods.registry import SHOWN, title
+from benchmarks.statistics import MACHINE, machine_words, methods_in, of, on_one_machine, plain, sizes
 from benchmarks.tables.methods import first_at_limit
 
 EARLIEST = 0.01  # seconds on the time axis
 
 
 def time(runs: pd.DataFrame) -> Figure | None:
-    """The share of the paper's expressions that a method has answered, and rightly, after so many seconds."""
-    chosen = plain(runs[(runs["noise"] == 0) & (runs["seed"] == 0) & runs["method"].isin(NAMES)], "paper")
+    """The share of the paper's expressions that a method has answered, and rightly, after so many seconds; all on the
+    same machine."""
+    chosen = plain(runs[(runs["noise"] == 0) & (runs["seed"] == 0) & runs["method"].isin(SHOWN)], "paper")
+    chosen = on_one_machine(chosen)
     if chosen.empty:
         return None
     figure = blank(6.4, 4.2)
@@ -34,8 +37,12 @@ def time(runs: pd.DataFrame) -> Figure | None:
         axes.plot(until, share[-1], MARKS[method], color=COLOURS[method], ms=5, clip_on=False)
         if longest < last:
             axes.plot([until, last], [share[-1]] * 2, ":", color=COLOURS[method], lw=1)
-        ends[f"{NAMES[method]}, {share[-1]:.0f}%"] = (share[-1], COLOURS[method])
-    axes.set(xscale="log", xlim=(EARLIEST, last * 1.05), xlabel="seconds on one core")
+        ends[f"{title(method)}, {share[-1]:.0f}%"] = (share[-1], COLOURS[method])
+    axes.set(
+        xscale="log",
+        xlim=(EARLIEST, last * 1.05),
+        xlabel=f"seconds on one core ({machine_words(*chosen[MACHINE].iloc[0])})",
+    )
     axes.set_title(f"Recovered within the time, of the paper's {sum(sizes().values())} expressions, without noise")
     plain_log(axes.xaxis, [tick for tick in (0.01, 0.1, 1, 10, 60) if tick <= last])
     percent(axes)
@@ -89,7 +96,7 @@ def noise(runs: pd.DataFrame) -> Figure | None:
         own = of(chosen, method)
         for kind, word in (("form", "right form"), ("recovered", "recovered")):
             height = _lines(axes, own, at, places, method, kind)
-            ends[f"{NAMES[method]}, {word}"] = (height, COLOURS[method])
+            ends[f"{title(method)}, {word}"] = (height, COLOURS[method])
     axes.set_xticks(range(len(at)), ["none", *(f"{100 * level:g}%" for level in at[1:])] if at[0] == 0 else at)
     axes.set_xlabel("noise, as a part of the target's root mean square")
     axes.set_title(f"Of the paper's {sum(sizes().values())} expressions, {LIMIT:g} s on one core")
@@ -102,7 +109,7 @@ def noise(runs: pd.DataFrame) -> Figure | None:
 def points(runs: pd.DataFrame) -> Figure | None:
     """Recovered against the number of points, for the methods that were tried with several."""
     chosen = runs[(runs["set"] == "paper") & (runs["noise"] == 0) & (runs["limit"] == LIMIT) & (runs["seed"] == 0)]
-    chosen = chosen[(chosen["span"] == "") & chosen["method"].isin(NAMES)].assign(at=lambda part: part["points"])
+    chosen = chosen[(chosen["span"] == "") & chosen["method"].isin(SHOWN)].assign(at=lambda part: part["points"])
     numbers = chosen.groupby("method")["at"].nunique()
     there = [method for method in methods_in(chosen) if numbers[method] > 1]
     if not there:
@@ -110,7 +117,7 @@ def points(runs: pd.DataFrame) -> Figure | None:
     at = sorted(chosen.loc[chosen["method"].isin(there), "at"].unique())
     figure = blank(6.4, 4.2)
     axes = figure.subplots()
-    ends = {NAMES[m]: (_lines(axes, of(chosen, m), at, at, m, "recovered"), COLOURS[m]) for m in there}
+    ends = {title(m): (_lines(axes, of(chosen, m), at, at, m, "recovered"), COLOURS[m]) for m in there}
     axes.set(xscale="log", xlabel="points", xlim=(at[0] / 1.15, at[-1] * 1.15))
     axes.set_title(
         f"Recovered of the paper's {sum(sizes().values())} expressions, without noise, {LIMIT:g} s on one core"

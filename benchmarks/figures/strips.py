@@ -10,8 +10,9 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from benchmarks.conditions import LIMIT
 from benchmarks.figures.style import BAND, COLOURS, GREY, INK, MARKS, blank, scatter_widths
+from benchmarks.methods.registry import SHOWN, title
 from benchmarks.published import DATA_SETS
-from benchmarks.statistics import NAMES, methods_in, of, relative_mse, sizes, usual
+from benchmarks.statistics import methods_in, of, relative_mse, sizes, usual
 from benchmarks.tables.layout import HEADS
 from benchmarks.tables.methods import first_at_limit, ratios
 from benchmarks.tables.paper import BEST_OF
@@ -22,7 +23,7 @@ LEAST, MOST = 1e-30, 1e2  # errors beyond are drawn there
 def mse(runs: pd.DataFrame) -> Figure | None:
     """The paper's figure: the test MSE of each method on each data set, the best of its first three runs."""
     chosen = usual(runs, "paper")
-    chosen = chosen[(chosen["seed"] < BEST_OF) & chosen["method"].isin(NAMES)]
+    chosen = chosen[(chosen["seed"] < BEST_OF) & chosen["method"].isin(SHOWN)]
     if chosen.empty:
         return None
     best = chosen.assign(mse=relative_mse(chosen)).groupby(["method", "group", "problem"])["mse"].min().reset_index()
@@ -110,7 +111,7 @@ def _bar(axes: Axes, middle: float, place: float, half: float) -> None:
 
 def _names(axes: Axes, there: list[str]) -> None:
     """The methods beside their rows, in their colours, every other row on a band."""
-    axes.set_yticks(range(len(there)), [NAMES[method] for method in there])
+    axes.set_yticks(range(len(there)), [title(method) for method in there])
     for label, method in zip(axes.get_yticklabels(), there, strict=False):  # none where panels share them
         label.set_color(COLOURS[method])
     for place in range(0, len(there), 2):

@@ -10,32 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from benchmarks.methods.registry import METHODS, SHOWN
 from benchmarks.statistics import wilson
 
 INK, GREY, PALE, BAND = "#222222", "#8A8A8A", "#E4E4E4", "#F5F6F7"
-# Okabe and Ito's colours, which can be told apart by everyone; yellow is too pale for lines.
-COLOURS = {
-    "ours": "#0072B2",
-    "paper": "#4BA3DB",
-    "eql": "#CC79A7",
-    "gp": "#E69F00",
-    "dsr": "#009E73",
-    "operon": "#D55E00",
-    "operon-mdl": "#E8A37C",
-    "rils-rols": "#444444",
-    "pysr": "#8C6D31",
-}
-MARKS = {
-    "ours": "o",
-    "paper": "D",
-    "eql": "v",
-    "gp": "^",
-    "dsr": "p",
-    "operon": "s",
-    "operon-mdl": "d",
-    "rils-rols": "<",
-    "pysr": ">",
-}
+COLOURS = {name: METHODS[name].colour for name in SHOWN}
+MARKS = {name: METHODS[name].mark for name in SHOWN}
 LOOK = {
     "axes.axisbelow": True,
     "axes.edgecolor": GREY,

@@ -2,32 +2,37 @@
 mechanisms."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 
+from benchmarks.methods.registry import WITHOUT
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression
 from prunesymnet.network.pruning import PruningSettings
 from prunesymnet.search import PRESETS, SearchSettings, search
+from prunesymnet.search.stages import ExhaustiveSettings
 
-MECHANISMS = (
-    "unwrapping", "monomials", "polynomials", "quotients", "given", "singles", "powers", "frequencies", "rates",
-    "pursuit", "grafts", "blocks", "networks",
-)  # fmt: skip
 _DEFAULT, _PAPER = PRESETS["default"], PRESETS["paper"]
-# The paper's ablation trains for 1000 epochs at most; `trained-weights` scores an edge at the weight it was trained to,
-# as the paper does, where ours scores it at the best weight of the output's edge.
-PAPERS: dict[str, SearchSettings] = {
+# What the package says can be switched off, and how: nothing else here knows the mechanisms.
+SWITCHES = {field.name: {field.name: False} for field in fields(ExhaustiveSettings) if field.type is bool}
+
+
+def without(mechanism: str) -> SearchSettings:
+    """The default search without a mechanism. Networks are used twice, for nodes of the bank and to be pruned at the
+    end: without them, training ends with its first epoch, before any pruning."""
+    exhaustive = replace(_DEFAULT.exhaustive, **SWITCHES[mechanism])
+    return replace(_DEFAULT, exhaustive=exhaustive, max_epochs=1 if mechanism == "networks" else _DEFAULT.max_epochs)
+
+
+ABLATIONS: dict[str, SearchSettings] = {WITHOUT + name.replace(" ", "-"): without(name) for name in SWITCHES}
+VARIANTS: dict[str, SearchSettings] = {
+    "ours": _DEFAULT,
     "paper": _PAPER,
     "trained-weights": replace(_PAPER, pruning=PruningSettings(rescale=False)),
     "paper-1000": replace(_PAPER, max_epochs=1000),
     "no-gradient-1000": replace(PRESETS["no-gradient"], max_epochs=1000),
     "random-pruning-1000": replace(PRESETS["random-pruning"], max_epochs=1000),
+    **ABLATIONS,
 }
-ABLATIONS: dict[str, SearchSettings] = {
-    f"without-{name}": replace(_DEFAULT, exhaustive=replace(_DEFAULT.exhaustive, **{name: False}))
-    for name in MECHANISMS
-}
-VARIANTS: dict[str, SearchSettings] = {"ours": _DEFAULT} | PAPERS | ABLATIONS
 
 
 def variant(name: str) -> Callable[[Dataset, float, int], Expression]:

@@ -4,13 +4,16 @@
 found them, and one box for all variables. The other sets are public ones, each variable with its own range:
 Nguyen, Jin, Keijzer, Vladislavleva, the Feynman Symbolic Regression Database (its numbers and ranges) and
 the right-hand sides of Strogatz's equations (the boxes are ours: the originals are points on trajectories).
+`random-7` is the set that `random_formulas.py` draws from seed 7; those of other seeds are named alike.
 Left out is what the operators cannot say: keijzer-06 (a sum of x terms), feynman-I-26-2 and I-30-5 (arcsin).
 
 Points (128 in the benchmarks) are drawn uniformly from the box, again where the value is not finite.
 """
 
 import csv
+import re
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -41,12 +44,22 @@ class Problem:
         return sample(self.formula, rows, seed, low - reach, high + reach)
 
 
-def load(name: str = "paper") -> list[Problem]:
+def is_random(name: str) -> bool:
+    """Whether it names a set of random formulas, such as random-7."""
+    return re.fullmatch(r"random-\d+", name) is not None
+
+
+@cache
+def load(name: str = "paper") -> tuple[Problem, ...]:
     """A problem set by name."""
+    if is_random(name):
+        from benchmarks.problems.random_formulas import draw  # which makes problems, too
+
+        return tuple(draw(seed=int(name.removeprefix("random-"))))
     if name not in SETS:
-        raise ValueError(f"no problem set is named {name!r}; there are {', '.join(SETS)}")
+        raise ValueError(f"no problem set is named {name!r}; there are {', '.join(SETS)}, and random-1, random-2, ...")
     with (Path(__file__).parent / f"{name}.csv").open(newline="") as file:
-        return [_problem(row) for row in csv.DictReader(file)]
+        return tuple(_problem(row) for row in csv.DictReader(file))
 
 
 def _problem(row: dict[str, str]) -> Problem:

@@ -13,12 +13,13 @@ from typing import Any
 import pandas as pd
 
 from benchmarks import record, statistics
-from benchmarks.tables import behind, layout, methods, paper, real, summary
+from benchmarks.tables import behind, layout, mechanisms, methods, paper, real, summary
 from benchmarks.tables.layout import Table
 
 FOLDER = record.RESULTS / "tables"
 TABLES: dict[str, Callable[[pd.DataFrame], Table | None]] = {
     "summary": summary.summary,
+    "rivals": methods.rivals,
     "datasets": paper.datasets,
     "votes": paper.votes,
     "recovered": paper.recovered,
@@ -27,19 +28,21 @@ TABLES: dict[str, Callable[[pd.DataFrame], Table | None]] = {
     "ablation-recovered": paper.ablation_recovered,
     "methods": methods.methods,
     "further": methods.further,
+    "random": methods.random,
     "noise": methods.noise,
     "points": methods.points,
     "limits": methods.limits,
-    "mechanisms": methods.mechanisms,
+    "mechanisms": mechanisms.mechanisms,
     "seconds": methods.times,
     "real": real.real,
     "real-tables": real.real_tables,
     "behind": behind.behind,
     "missed": behind.missed,
 }
+BY_MACHINE = ("summary",)  # those that compare the runs of each machine apart
 # The plans of benchmarks.run that make a table's runs, where they are not called as the table is; none means all.
 PLANS = {
-    "summary": "comparison further real",
+    "summary": "comparison further random real",
     "votes": "comparison paper",
     "recovered": "comparison paper",
     "five-runs": "comparison paper",
@@ -47,7 +50,7 @@ PLANS = {
     "ablation-recovered": "paper",
     "methods": "comparison noise",
     "points": "points range",
-    "mechanisms": "comparison further ablation",
+    "mechanisms": "ablations",
     "seconds": "comparison",
     "real-tables": "real",
     "behind": "",
@@ -57,7 +60,14 @@ PLANS = {
 
 def make(name: str, lines: Sequence[dict[str, Any]] | None = None) -> Table | None:
     """A table by name, of these lines or of the results file."""
-    return TABLES[name](statistics.frame(statistics.rows() if lines is None else lines))
+    lines = statistics.rows() if lines is None else lines
+    return TABLES[name](statistics.frame(lines, per_machine=name in BY_MACHINE))
+
+
+def captioned(name: str) -> str:
+    """A table of the results file with what there is to know of it, but no heading; empty where there are no runs."""
+    table = make(name)
+    return layout.page(table, PLANS.get(name, name)).partition("\n")[2].strip() if table else ""
 
 
 def markdown(name: str, lines: Sequence[dict[str, Any]] | None = None) -> str:
@@ -68,10 +78,10 @@ def markdown(name: str, lines: Sequence[dict[str, Any]] | None = None) -> str:
 
 def files(lines: Sequence[dict[str, Any]]) -> dict[str, str]:
     """The text of every table's two files by their names; a message for each table without runs."""
-    runs = statistics.frame(lines)
+    latest, of_each_machine = (statistics.frame(lines, per_machine=each) for each in (False, True))
     found = {}
     for name, build in TABLES.items():
-        table = build(runs)
+        table = build(of_each_machine if name in BY_MACHINE else latest)
         if table is None:
             print(f"{name}: no runs yet")
             continue

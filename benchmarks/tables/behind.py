@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from benchmarks.conditions import LIMIT, POINTS, RIVALS
-from benchmarks.statistics import CLOSE, NAMES, of
+from benchmarks.conditions import LIMIT, POINTS
+from benchmarks.methods.registry import RIVALS, title
+from benchmarks.statistics import CLOSE, of
 from benchmarks.tables.layout import HEADS, Table, with_heads
 from benchmarks.tables.real import held_out, means
 
@@ -38,9 +39,9 @@ def _known(chosen: pd.DataFrame) -> Iterator[dict[str, str]]:
         for name, word in MEASURES.items():
             behind = cell[cell[name] > cell[f"{name}_ours"]]
             columns = (behind[column] for column in ("method", name, f"{name}_ours"))
-            ahead = [f"{NAMES[method]} {b} against {a}" for method, b, a in zip(*columns, strict=True)]
-            title = HEADS.get(where["group"], where["group"])
-            yield {"data set": title, "condition": _words(where), "measure": word, "ahead": "; ".join(ahead)}
+            ahead = [f"{title(method)} {b} against {a}" for method, b, a in zip(*columns, strict=True)]
+            group = HEADS.get(where["group"], where["group"])
+            yield {"data set": group, "condition": _words(where), "measure": word, "ahead": "; ".join(ahead)}
 
 
 def missed(runs: pd.DataFrame) -> Table | None:
@@ -54,7 +55,7 @@ def missed(runs: pd.DataFrame) -> Table | None:
         lost = both[both[name] & ~both[f"{name}_ours"] & ~(both["recovered"] & (name == "form"))]
         for key, cell in lost.groupby([*CELL, "problem"]):
             where = dict(zip([*CELL, "problem"], key, strict=True))
-            who = ", ".join(NAMES[method] for method in cell["method"])
+            who = ", ".join(title(method) for method in cell["method"])
             ours = f"`{cell['formula_ours'].iloc[0]}`"
             lines.append(
                 {"problem": where["problem"], "condition": _words(where), "measure": MEASURES[name], "by": who}
@@ -85,7 +86,7 @@ def _real(chosen: pd.DataFrame) -> Iterator[dict[str, str]]:
     for problem, line in per_table.iterrows():
         others = {name: line[name] for name in RIVALS if name in line and pd.notna(line[name])}
         ahead = [
-            f"{NAMES[name]} {value:.3f} against {line['ours']:.3f}"
+            f"{title(name)} {value:.3f} against {line['ours']:.3f}"
             for name, value in others.items()
             if value > line["ours"]
         ]

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from benchmarks.methods.registry import title
 from benchmarks.published import DATA_SETS
-from benchmarks.statistics import NAMES, wilson
+from benchmarks.statistics import wilson
 
 HEADS = {"koza": "Koza", "korns": "Korns", "ode": "ODE", "livermore": "Livermore", "aifeynman2": "AIFeynman2",
          "aifeynman3": "AIFeynman3", "nguyen": "Nguyen", "jin": "Jin", "keijzer": "Keijzer",
@@ -53,7 +54,7 @@ def measured(used: pd.DataFrame, plan: str) -> str:
 def called(runs: pd.DataFrame, method: str) -> str:
     """A method's name, with the version of its package where it has one."""
     versions = runs.loc[runs["method"] == method, "version"].dropna().unique()
-    return " ".join([NAMES.get(method, method), *(f"{version}" for version in versions[:1])])
+    return " ".join([title(method), *(f"{version}" for version in versions[:1])])
 
 
 def count(flags: Sequence[bool], full: int | None = None) -> str:

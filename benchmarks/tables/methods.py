@@ -1,9 +1,11 @@
-"""Methods beside each other on known formulas: by noise, points and seconds, and what ours owes to its parts."""
+"""Methods beside each other on known formulas: by set, noise, points and seconds."""
 
 import pandas as pd
 
-from benchmarks.conditions import FURTHER, LIMIT, POINTS, RIVALS
-from benchmarks.statistics import CLOSE, NAMES, holm, mcnemar, methods_in, of, plain, sizes
+from benchmarks.conditions import FURTHER, LIMIT, POINTS, RANDOM
+from benchmarks.methods.registry import METHODS, RIVALS, SHOWN
+from benchmarks.problems.random_formulas import GRADES, VARIABLES
+from benchmarks.statistics import CLOSE, MACHINE, holm, machine_words, mcnemar, methods_in, of, plain, sizes
 from benchmarks.tables.layout import Table, by_data_set, called, count, interval, probability, seconds, with_heads
 
 EVEN = f"{POINTS} points, {LIMIT:g} s on one core, seed 0"
@@ -11,7 +13,7 @@ EVEN = f"{POINTS} points, {LIMIT:g} s on one core, seed 0"
 
 def at_limit(runs: pd.DataFrame, *sets: str) -> pd.DataFrame:
     """The runs of the named methods with the usual points and the same seconds for all, at any noise."""
-    return plain(runs[runs["method"].isin(NAMES) & (runs["limit"] == LIMIT)], *sets)
+    return plain(runs[runs["method"].isin(SHOWN) & (runs["limit"] == LIMIT)], *sets)
 
 
 def first_at_limit(runs: pd.DataFrame, *sets: str) -> pd.DataFrame:
@@ -50,6 +52,7 @@ def methods(runs: pd.DataFrame) -> Table | None:
                     "median time": seconds(own["seconds"].median()),
                     "failed": count(own["status"] != "done", len(own)),
                     "p": probability(values.get(method)),
+                    "machine": _machines(own),
                 }
             )
     caption = (
@@ -61,10 +64,54 @@ def methods(runs: pd.DataFrame) -> Table | None:
     return Table("Methods", caption, with_heads(lines), every_seed) if lines else None
 
 
+def _machines(runs: pd.DataFrame) -> str:
+    return "; ".join(machine_words(*line) for line in runs[MACHINE].dropna().drop_duplicates().itertuples(index=False))
+
+
+def rivals(runs: pd.DataFrame) -> Table:
+    """What each method is, in words."""
+    lines = [
+        {"method": METHODS[name].title, "package": METHODS[name].package, "what it is": METHODS[name].about}
+        for name in SHOWN
+    ]
+    return Table("The methods", "What each method is.", with_heads(lines), runs.iloc[:0])
+
+
 def further(runs: pd.DataFrame) -> Table | None:
     """The other sets of formulas."""
-    chosen = first_at_limit(runs, *FURTHER)
-    chosen = chosen[chosen["noise"] == 0]
+    caption = f"Further sets, without noise: recovered (with R² > {CLOSE:g}) of how many; {EVEN}."
+    return _by_part("Further sets", caption, runs, {name: name for name in FURTHER})
+
+
+def random(runs: pd.DataFrame) -> Table | None:
+    """The random formulas, by their number of variables and by their grade."""
+    chosen = runs[runs["set"] == RANDOM]
+    variables, grades = (chosen["problem"].str.split("-").str[part] for part in (2, 3))
+    caption = (
+        f"The random formulas of this release ({RANDOM}), without noise, by their number of variables and by grade "
+        f"(operators beyond one for each variable): recovered (with R² > {CLOSE:g}) of how many; {EVEN}."
+    )
+    by_variables = _by_part(
+        "Random formulas", caption, chosen.assign(group=variables), {f"{v}v": _few(v) for v in VARIABLES}
+    )
+    by_grade = _by_part(
+        "Random formulas", caption, chosen.assign(group=grades), {f"grade{g}": f"grade {g}" for g in GRADES}
+    )
+    if by_variables is None or by_grade is None:
+        return None
+    left, right = by_variables.cells, by_grade.cells
+    cells = pd.concat([left.drop(columns=["all", "95%"]), right.drop(columns="method")], axis=1)
+    return by_variables._replace(cells=cells)
+
+
+def _few(variables: int) -> str:
+    return "1 variable" if variables == 1 else f"{variables} variables"
+
+
+def _by_part(heading: str, caption: str, runs: pd.DataFrame, parts: dict[str, str]) -> Table | None:
+    """A line for each method, with a column for each part (a value of `group`) of the problems."""
+    chosen = first_at_limit(runs, *FURTHER, RANDOM)
+    chosen = chosen[(chosen["noise"] == 0) & chosen["group"].isin(parts)]
 
     def cell(own: pd.DataFrame) -> str:
         return f"{own['recovered'].sum()} ({(own['r2'] > CLOSE).sum()}) of {len(own)}" if len(own) else ""
@@ -72,10 +119,11 @@ def further(runs: pd.DataFrame) -> Table | None:
     lines = []
     for method in methods_in(chosen):
         own = of(chosen, method)
-        cells = {name: cell(own[own["set"] == name]) for name in FURTHER if (chosen["set"] == name).any()}
+        cells = {
+            head: cell(own[own["group"] == part]) for part, head in parts.items() if (chosen["group"] == part).any()
+        }
         lines.append({"method": called(own, method), **cells, "all": cell(own), "95%": interval(own["recovered"])})
-    caption = f"Further sets, without noise: recovered (with R² > {CLOSE:g}) of how many; {EVEN}."
-    return Table("Further sets", caption, with_heads(lines), chosen) if lines else None
+    return Table(heading, caption, with_heads(lines), chosen) if lines else None
 
 
 def _spread(chosen: pd.DataFrame, kinds: tuple[str, ...] = ("recovered",)) -> list[dict[str, str]]:
@@ -108,7 +156,7 @@ def noise(runs: pd.DataFrame) -> Table | None:
 def points(runs: pd.DataFrame) -> Table | None:
     """What is left when there are fewer points, or when they lie closer together."""
     chosen = runs[(runs["set"] == "paper") & (runs["noise"] == 0) & (runs["limit"] == LIMIT) & (runs["seed"] == 0)]
-    chosen = chosen[chosen["method"].isin(NAMES)].sort_values(["span", "points"])
+    chosen = chosen[chosen["method"].isin(SHOWN)].sort_values(["span", "points"])
     where = zip(chosen["points"], chosen["span"], strict=True)
     lines = _spread(chosen.assign(at=[f"{number:g} in {span}" if span else f"{number:g}" for number, span in where]))
     caption = (
@@ -129,38 +177,6 @@ def limits(runs: pd.DataFrame) -> Table | None:
         lines += [{"noise": f"{level:g}"} | line for line in _spread(part, kinds)]
     caption = f"The paper's expressions with several time limits; {POINTS} points, one core, seed 0."
     return Table("Time limits", caption, with_heads(lines), chosen) if lines else None
-
-
-def mechanisms(runs: pd.DataFrame) -> Table | None:
-    """What each mechanism of ours is worth: what is lost without it."""
-    ours = runs["method"].str.startswith("without-") | (runs["method"] == "ours")
-    chosen = runs[ours & (runs["limit"] == LIMIT) & (runs["noise"] == 0) & (runs["seed"] == 0)]
-    chosen = plain(chosen, "paper", *FURTHER)
-    without = [method for method in dict.fromkeys(chosen["method"]) if method != "ours"]
-    whole = of(chosen, "ours")
-    if not without or whole.empty:
-        return None
-    lines = [{"": "with all mechanisms"} | _known_and_further(whole)]
-    for method in without:
-        own = of(chosen, method)
-        flags = {"whole": whole.set_index("problem")["recovered"], "part": own.set_index("problem")["recovered"]}
-        both = pd.concat(flags, axis=1, join="inner").astype(bool)
-        lost, won = (both.index[both[a] & ~both[b]] for a, b in (("whole", "part"), ("part", "whole")))
-        lines.append(
-            {"": method.replace("without-", "without ", 1)}
-            | _known_and_further(own)
-            | {"lost": ", ".join(lost), "gained": ", ".join(won)}
-        )
-    caption = (
-        f"The paper's expressions, and for some the further sets, without one mechanism; {EVEN}. Most formulas can be "
-        "reached in more than one way."
-    )
-    return Table("Mechanisms", caption, with_heads(lines), chosen)
-
-
-def _known_and_further(runs: pd.DataFrame) -> dict[str, str]:
-    further = runs.loc[runs["set"] != "paper", "recovered"]
-    return {"the paper's": count(runs.loc[runs["set"] == "paper", "recovered"]), "further": count(further)}
 
 
 def ratios(runs: pd.DataFrame) -> pd.DataFrame:

@@ -3,21 +3,14 @@
 import numpy as np
 import pandas as pd
 
-from benchmarks.conditions import LIMIT, RIVALS
+from benchmarks.conditions import LIMIT
+from benchmarks.methods.registry import METHODS, PRINTED, RIVALS, title
 from benchmarks.problems import load
-from benchmarks.published import DATA_SETS, RUNS_OF_FIVE, cells, counts, of_five
-from benchmarks.statistics import NAMES, ROUND_OFF, of, relative_mse, sizes, usual
+from benchmarks.published import DATA_SETS, cells, counts, of_five
+from benchmarks.statistics import ROUND_OFF, of, relative_mse, sizes, usual
 from benchmarks.tables.layout import HEADS, Table, by_data_set, called, count, with_heads
 
 BEST_OF, OF_FIVE = 3, 5  # runs
-IN_THE_PAPER = {"eql": "EQL", "gp": "GP", "dsr": "DSR", "paper": "PruneSymNet"}
-WORDS = {
-    "paper-1000": "complete",
-    "no-gradient-1000": "no gradient steps",
-    "random-pruning-1000": "random pruning",
-    "trained-weights": "paper preset, edges scored at their trained weights",
-    "ours": "PruneSymNet, default search",
-}
 
 
 def _first_runs(runs: pd.DataFrame) -> pd.DataFrame:
@@ -80,12 +73,12 @@ def votes(runs: pd.DataFrame) -> Table | None:
     for rival in RIVALS:
         theirs = of(chosen, rival)
         against = [name for name in ("paper", "ours") if len(of(chosen, name).merge(theirs, on=["problem", "seed"]))]
-        if against and rival in RUNS_OF_FIVE:
+        if against and rival in PRINTED:
             said = _published_votes("votes", rival)
-            lines.append({"against": IN_THE_PAPER[rival], "": "the paper", **said, "runs": f"best of {BEST_OF}"})
+            lines.append({"against": METHODS[rival].printed, "": "the paper", **said, "runs": f"best of {BEST_OF}"})
         for name in against:
             found, numbers = votes_between(of(chosen, name), theirs)
-            lines.append({"against": NAMES[rival], "": NAMES[name], **_vote_cells(found), "runs": _runs(numbers)})
+            lines.append({"against": title(rival), "": title(name), **_vote_cells(found), "runs": _runs(numbers)})
             used += [of(chosen, name), theirs]
     if not lines:
         return None
@@ -109,11 +102,11 @@ def _found(runs: pd.DataFrame, method: str) -> tuple[pd.DataFrame, str]:
 def _count_lines(runs: pd.DataFrame, table: str, method: str, name: str) -> list[dict[str, str]]:
     """The paper's line for a method, where it has one, and the line of its runs here."""
     lines = []
-    if method in RUNS_OF_FIVE or table != "recovered":
+    if method in PRINTED or table != "recovered":
         said = counts(table, method)
         theirs = {key: str(value) for key, value in said.items()} | {"all": str(sum(said.values()))}
         lines.append(
-            {"method": IN_THE_PAPER.get(method, name), "": "the paper", **theirs, "runs": f"best of {BEST_OF}"}
+            {"method": METHODS[method].printed or name, "": "the paper", **theirs, "runs": f"best of {BEST_OF}"}
         )
     best, number = _found(runs, method)
     total = count(best["recovered"], sum(sizes().values()))
@@ -126,13 +119,15 @@ def _count_lines(runs: pd.DataFrame, table: str, method: str, name: str) -> list
 def recovered(runs: pd.DataFrame) -> Table | None:
     """How many expressions each method finds in the best of three runs."""
     chosen = _first_runs(runs)
-    order = ["eql", "gp", "dsr", "paper", "trained-weights", "ours"]
+    order = [*PRINTED, "trained-weights", "ours"]
     there = [method for method in order if len(of(chosen, method))]
     if not there:
         return None
     lines = [{"method": "expressions", "": "", **sizes(), "all": sum(sizes().values())}]
     for method in there:
-        lines += _count_lines(chosen, "recovered", method, WORDS.get(method) or called(chosen, method))
+        lines += _count_lines(
+            chosen, "recovered", method, "PruneSymNet, default search" if method == "ours" else called(chosen, method)
+        )
     caption = (
         "How many expressions come out in at least one of three runs: in the paper, and in runs of the same methods "
         f"here ({LIMIT:g} s on one core; in the paper preset, 3,000 epochs decide)."
@@ -143,18 +138,18 @@ def recovered(runs: pd.DataFrame) -> Table | None:
 def five_runs(runs: pd.DataFrame) -> Table | None:
     """In how many of five runs each expression was found: the tables of the paper's supplement."""
     chosen = usual(runs, "paper")
-    chosen = chosen[(chosen["seed"] < OF_FIVE) & chosen["method"].isin([*RUNS_OF_FIVE, "ours"])]
+    chosen = chosen[(chosen["seed"] < OF_FIVE) & chosen["method"].isin([*PRINTED, "ours"])]
     if chosen.empty:
         return None
-    here = [method for method in (*RUNS_OF_FIVE, "ours") if len(of(chosen, method))]
-    said = {method: of_five(method) for method in RUNS_OF_FIVE}
+    here = [method for method in (*PRINTED, "ours") if len(of(chosen, method))]
+    said = {method: of_five(method) for method in PRINTED}
     flags = {method: dict(iter(of(chosen, method).groupby("problem")["recovered"])) for method in here}
     lines = []
     for group in DATA_SETS:
         problems = [problem for problem in load() if problem.group == group]
         named = [(f"`{problem.formula}`", [problem.name]) for problem in problems]
-        for title, names in [*named, ("**total**", [problem.name for problem in problems])]:
-            lines.append({"data set": HEADS[group], "expression": title} | _five(names, said, flags))
+        for text, names in [*named, ("**total**", [problem.name for problem in problems])]:
+            lines.append({"data set": HEADS[group], "expression": text} | _five(names, said, flags))
     everything = [problem.name for problem in load()]
     lines.append({"data set": "all", "expression": "**total**"} | _five(everything, said, flags))
     caption = (
@@ -167,14 +162,14 @@ def five_runs(runs: pd.DataFrame) -> Table | None:
 def _five(names: list[str], said: dict[str, dict[str, int]], flags: dict[str, dict[str, pd.Series]]) -> dict[str, str]:
     """The cells of one line: for each method what the paper says, and what was found."""
     cells = {}
-    for method in ("eql", "gp", "dsr", "paper", "ours"):
-        short = IN_THE_PAPER.get(method)
+    for method in (*PRINTED, "ours"):
+        short = METHODS[method].printed
         if method in said:
             cells[f"{short}, the paper"] = str(sum(said[method][name] for name in names))
         if method in flags:
             own = [flag for name in names for flag in flags[method].get(name, ())]
-            title = NAMES[method] if method in ("paper", "ours") else f"{short}, here"
-            cells[title] = count(own, OF_FIVE * len(names))
+            head = title(method) if method in ("paper", "ours") else f"{short}, here"
+            cells[head] = count(own, OF_FIVE * len(names))
     return cells
 
 
@@ -189,8 +184,8 @@ def ablation_votes(runs: pd.DataFrame) -> Table | None:
             continue
         found, numbers = votes_between(complete, theirs)
         said = _published_votes("ablation votes", rival)
-        lines.append({"against": WORDS[rival], "": "the paper", **said, "runs": f"best of {BEST_OF}"})
-        lines.append({"against": WORDS[rival], "": "here", **_vote_cells(found), "runs": _runs(numbers)})
+        lines.append({"against": title(rival), "": "the paper", **said, "runs": f"best of {BEST_OF}"})
+        lines.append({"against": title(rival), "": "here", **_vote_cells(found), "runs": _runs(numbers)})
         used += [complete, theirs]
     if not lines:
         return None
@@ -205,6 +200,6 @@ def ablation_recovered(runs: pd.DataFrame) -> Table | None:
     there = [method for method in order if len(of(chosen, method))]
     if not there:
         return None
-    lines = [line for name in there for line in _count_lines(chosen, "ablation recovered", name, WORDS[name])]
+    lines = [line for name in there for line in _count_lines(chosen, "ablation recovered", name, title(name))]
     caption = "How many expressions come out in at least one of three runs, with at most 1,000 epochs."
     return Table("Ablation: recovered", caption, with_heads(lines), chosen[chosen["method"].isin(there)])

@@ -3,14 +3,15 @@
 import pandas as pd
 
 from benchmarks.conditions import LIMIT
-from benchmarks.statistics import NAMES, holm, methods_in, of, signed_rank
+from benchmarks.methods.registry import SHOWN
+from benchmarks.statistics import holm, methods_in, of, signed_rank
 from benchmarks.tables.layout import Table, called, probability, with_heads
 
 
 def held_out(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs on real tables, with an R² of 0 for those without an answer, or worse than the mean of the target."""
     chosen = runs[(runs["set"] == "real") & (runs["limit"] == LIMIT)]
-    chosen = chosen[chosen["method"].isin(NAMES)]
+    chosen = chosen[chosen["method"].isin(SHOWN)]
     return chosen.assign(r2=chosen["r2"].fillna(0.0).clip(lower=0.0))
 
 

@@ -1,11 +1,16 @@
 """The rivals' formulas, as we write them, say what they said."""
 
+from dataclasses import replace
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
-from benchmarks.methods import NAMES, RIVALS, method, missing
+from benchmarks.methods import NAMES, method, missing, ours
+from benchmarks.methods.registry import METHODS, RIVALS, SHOWN
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import evaluate
+from prunesymnet.search import search
 
 X = np.random.default_rng(0).uniform(1, 3, (60, 2))
 DATA = make_dataset(X, X[:, 0] * X[:, 1] + X[:, 0], names=["a", "b"])
@@ -27,6 +32,24 @@ def test_every_variant_of_ours_can_be_run():
             assert method(name)(DATA, 0.5, 0).variables
 
 
+def test_each_method_has_one_record_and_each_record_a_method():
+    assert {*METHODS} | {*ours.ABLATIONS} == {*NAMES}
+    looks = [(METHODS[name].colour, METHODS[name].mark) for name in SHOWN]
+    assert len({colour for colour, _ in looks}) == len({mark for _, mark in looks}) == len(looks)
+    for name in RIVALS:
+        assert (METHODS[name].about and find_spec(f"benchmarks.methods.{METHODS[name].module}")) is not None
+
+
+def test_without_networks_none_is_trained_to_the_end():
+    settings = ours.VARIANTS["without-networks"]
+    x = np.linspace(0.1, 9, 40)
+    data = make_dataset(x, np.sin(x**1.7) * np.log(x) + np.sin(7.3 * x), names=["x"])
+    quick = replace(settings, exhaustive=replace(settings.exhaustive, rounds=0), time_limit=60.0, workers=1)
+    found = search(data, quick)
+    assert found.epochs <= 1
+    assert found.prunings == ()
+
+
 def test_an_unknown_method_is_named():
     with pytest.raises(ValueError, match=r"must be one of ours, paper, .*, got 'eureqa'"):
         method("eureqa")
@@ -42,7 +65,7 @@ def test_what_is_not_installed_is_said(monkeypatch):
 def test_pysr_needs_julia(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
     monkeypatch.setattr("shutil.which", lambda name: None)
-    assert "it needs Julia" in missing("pysr")
+    assert "it needs the command julia" in missing("pysr")
 
 
 def test_the_trees_of_gplearn_have_its_values():

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from benchmarks import plans, record, run
-from benchmarks.conditions import RIVALS
+from benchmarks.methods.ours import ABLATIONS
+from benchmarks.methods.registry import RIVALS
 from benchmarks.problems import load, noisy
 from benchmarks.recovery import recovered, right_form
 from benchmarks.rejudge import judged
@@ -39,7 +40,10 @@ def test_a_run_is_written_down_and_not_run_again(tmp_path):
     assert 0 < row["seconds"] < 2
     assert {"commit", "python", "versions", "machine", "cores"} <= set(row)
     assert "0 runs to do" in command(*options)
-    assert len(record.read(file)) == 1
+    assert "1 runs to do" in command(*options, "--seeds", "2", "--keep")
+    assert [line["seed"] for line in record.read(file)] == [0, 1]
+    assert "0 runs to do" in command(*options)
+    assert len(record.read(file)) == 2
     assert "1 runs to do" in command(*options, "--noise", "0.1", "--dry")
 
 
@@ -81,7 +85,7 @@ def chosen(monkeypatch, *options: str) -> list[Trial]:
 def test_options_take_the_place_of_what_plans_say(monkeypatch):
     noisy_runs = chosen(monkeypatch, "comparison", "--methods=operon", "--noise=0.1")
     assert {(trial.method, trial.noise, trial.seed) for trial in noisy_runs} == {("operon", 0.1, 0)}
-    assert chosen(monkeypatch, "ablation", "--methods=operon") == []
+    assert chosen(monkeypatch, "ablations", "--methods=operon") == []
     assert {trial.seed for trial in chosen(monkeypatch, "--seeds=2", "--sets=jin")} == {0, 1}
     assert len(chosen(monkeypatch, "--problems=iris", "--sets=real", "--methods=ours,operon")) == 2
     assert len({trial.key for trial in chosen(monkeypatch)}) > 5000
@@ -93,6 +97,24 @@ def test_what_failed_is_run_again_when_asked_for(tmp_path):
     assert run.todo([trial], file) == []
     assert run.todo([trial], file, ["failed", "operon"]) == []
     assert run.todo([trial], file, ["crashed"]) == run.todo([trial], file, ["ours"]) == [trial]
+
+
+def test_what_another_machine_ran_is_run_here_when_asked_for(tmp_path):
+    file, trial = tmp_path / "runs.jsonl", Trial("ours", "paper", "koza-01")
+    record.append(file, asdict(trial) | {"status": "done", "machine": "another", "cores": 2})
+    assert run.todo([trial], file) == []
+    assert run.todo([trial], file, here=True) == [trial]
+    record.append(file, asdict(trial) | {"status": "done"} | record.provenance())
+    assert run.todo([trial], file, here=True) == []
+    assert len(run.rows(file)) == 2  # one for each machine
+
+
+def test_the_ablations_leave_out_each_mechanism_once_on_every_set():
+    trials = [trial for part in plans.PLANS["ablations"] for trial in part.trials()]
+    assert {trial.method for trial in trials} == {"ours", *ABLATIONS}
+    ours = [trial for trial in trials if trial.method == "ours"]
+    assert len(trials) == len(ours) * (1 + len(ABLATIONS))
+    assert len(ours) == 87 + 87 + 152 + 200
 
 
 def test_one_run_at_a_time_writes_to_a_file(tmp_path):

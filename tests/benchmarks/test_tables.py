@@ -8,14 +8,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks import figures, plans, published, record, statistics, tables
-from benchmarks.conditions import PAPERS
+from benchmarks import figures, plans, published, readme, record, statistics, tables
+from benchmarks.conditions import LONG, NOISE, RANDOM
 from benchmarks.figures import real as real_figure
 from benchmarks.figures import style
-from benchmarks.problems import load
+from benchmarks.methods import registry
+from benchmarks.methods.registry import METHODS, SHOWN
+from benchmarks.problems import load, random_formulas
 from benchmarks.statistics import frame, holm, mcnemar, signed_rank, variances, wilson
 from benchmarks.tables import behind, methods, paper, real
+from benchmarks.tables.mechanisms import mechanisms
+from benchmarks.tables.summary import summary
 
+PAPERS = [name for name, method in METHODS.items() if method.limit == LONG]
+
+UNMEASURED = ["rivals", "datasets"]  # tables of what is known without a run
 MACHINE = {"commit": "abc1234", "python": "3.11", "versions": {}, "machine": "a small machine", "cores": 2}
 
 
@@ -47,11 +54,10 @@ def failed(method, problem, **changes):
 def many_rows():
     """A little of everything."""
     problems = [f"{name}-01" for name in published.DATA_SETS]
-    named = list(statistics.NAMES)
     rng = np.random.default_rng(0)
     kept = [
         row(method, problem, seed, bool(rng.random() < 0.7 or method == "ours"), seconds=float(rng.uniform(0.1, 9)))
-        for method, problem, seed in product([*PAPERS, *named], problems, range(3))
+        for method, problem, seed in product({**dict.fromkeys(PAPERS), **dict.fromkeys(SHOWN)}, problems, range(3))
         if method not in ("operon", "pysr") or seed == 0
     ]
     kept += [row("paper", problem, limit=10.0) for problem in problems]
@@ -64,6 +70,7 @@ def many_rows():
         kept += [row(method, problem, 0, good, span=[1.0, 2.0])]
     for method, name in product(("ours", "operon"), methods.FURTHER):
         kept += [row(method, problem.name, 0, set=name, group=name) for problem in load(name)[:2]]
+    kept += [row(method, f"{RANDOM}-2v-grade3-01", set=RANDOM, group=RANDOM) for method in ("ours", "operon")]
     for method, table, seed in product(("ours", "operon", "rils-rols"), "abc", range(2)):
         kept.append(real_row(method, table, seed, float(rng.uniform(0.5, 1)), complexity=int(rng.integers(5, 50))))
     return [*kept, real_row("pysr", "a", 0, None, status="failed", complexity=None)]
@@ -135,7 +142,7 @@ def test_without_a_file_there_are_no_rows(tmp_path, monkeypatch):
     assert statistics.rows() == [{"method": "ours"}]
 
 
-@pytest.mark.parametrize("module", [statistics, published, style, real_figure])
+@pytest.mark.parametrize("module", [statistics, published, registry, random_formulas, style, real_figure])
 def test_the_examples_in_the_docstrings(module):
     assert doctest.testmod(module)[0] == 0
 
@@ -167,7 +174,7 @@ def test_the_totals_of_the_papers_tables():
 
 
 def test_what_the_best_of_three_runs_found_some_of_five_runs_found_too():
-    for method in published.RUNS_OF_FIVE:
+    for method in registry.PRINTED:
         found = published.of_five(method)
         for name, count in published.counts("recovered", method).items():
             assert sum(n > 0 for p, n in found.items() if p.startswith(f"{name}-")) >= count, (method, name)
@@ -264,8 +271,54 @@ def test_p_values_are_corrected_over_the_rivals_of_a_noise_level():
 def test_what_is_lost_without_a_mechanism():
     runs = [row(problem="koza-01"), row(problem="koza-02"), row(problem="koza-03", recovered=False)]
     runs += [row("without-powers", f"koza-0{i}", 0, i == 3) for i in (1, 2, 3)]
-    table = methods.mechanisms(frame(runs))
-    assert cells(table)[1] == ("without powers", "1 of 3", "", "koza-01, koza-02", "koza-03")
+    table = mechanisms(frame(runs))
+    assert cells(table)[1] == ("without powers", "1 of 3", "", "", "", "koza-01, koza-02", "koza-03")
+    quick = [line | {"limit": 5.0} for line in runs]
+    quick += [
+        row(method, "koza-01", 0, method == "ours", limit=5.0, noise=NOISE) for method in ("ours", "without-powers")
+    ]
+    quick += [row("without-powers", "random-1", set=RANDOM, limit=5.0), row("without-nothing", "koza-01", limit=5.0)]
+    quick += [
+        row("without-powers", "koza-04", limit=5.0, machine="another", recovered=False),
+        row("ours", "koza-04", limit=5.0),
+    ]
+    table = mechanisms(frame([*runs, *quick]))
+    assert "5 s on one core" in table.caption
+    assert cells(table)[0] == ("with all mechanisms", "3 of 4", "1 (1) of 1", "", "", "", "")
+    assert cells(table)[1:] == [
+        ("without powers", "1 of 4", "0 (0) of 1", "", "1 of 1", "koza-01, koza-02, koza-01 (1% noise)", "koza-03")
+    ]
+
+
+def test_only_runs_of_one_machine_stand_side_by_side():
+    small, large = {"machine": "small", "cores": 2}, {"machine": "large", "cores": 16}
+    runs = [row(problem=f"koza-0{i}", **large) for i in (1, 2)] + [row("gp", f"koza-0{i}", **large) for i in (1, 2)]
+    runs += [row("eql", "koza-01", **large)]  # not all that ours was run on
+    runs += [row("operon", f"koza-0{i}", **small) for i in (1, 2)]
+    table = summary(frame(runs, per_machine=True))
+    assert [(line[0], line[-1]) for line in cells(table)] == [
+        ("PruneSymNet", "large, 16 cores"),
+        ("GP (gplearn)", "large, 16 cores"),
+    ]
+    assert "Left out for that reason: EQL, Operon." in table.caption
+    runs += [row(problem=f"koza-0{i}", recovered=False, **small) for i in (1, 2)]
+    table = summary(frame(runs, per_machine=True))
+    assert [(line[0], line[1], line[-1]) for line in cells(table)[2:]] == [
+        ("PruneSymNet", "0 (0) of 2", "small, 2 cores"),
+        ("Operon", "2 (2) of 2", "small, 2 cores"),
+    ]
+    assert len(frame(runs)) == len(runs) - 2  # other tables take the last run of a problem, wherever it was made
+
+
+def test_random_formulas_are_counted_by_variables_and_by_grade():
+    runs = [
+        row(problem=f"{RANDOM}-{v}v-grade{g}-01", recovered=g == 1, set=RANDOM, group=RANDOM)
+        for v in (1, 2)
+        for g in (1, 2)
+    ]
+    assert cells(methods.random(frame(runs))) == [
+        ("PruneSymNet", "1 (1) of 2", "1 (1) of 2", "2 (2) of 2", "0 (0) of 2", "2 (2) of 4", "15–85%")
+    ]
 
 
 def test_seconds_are_compared_problem_by_problem():
@@ -320,17 +373,17 @@ def test_every_table_is_written_and_says_where_its_numbers_come_from(lines, tmp_
         assert "nan" not in text.split()
         command = f"python -m benchmarks.run {tables.PLANS.get(name, name)}".rstrip()
         end = f"Measured at commit abc1234, on a small machine; `{command}`.\n"
-        assert text.endswith(end) or name == "datasets"
+        assert text.endswith(end) or name in UNMEASURED
         assert text.endswith(tables.markdown(name, lines) + "\n")
         widths = {row.count(" | ") for row in text.splitlines() if row.startswith("| ")}
         assert len(widths) == 1, name
 
 
 def test_without_runs_there_is_a_message_for_each_table_and_figure(tmp_path, capsys):
-    assert [path.stem for path in tables.write([], tmp_path)] == ["datasets", "datasets"]
+    assert [path.stem for path in tables.write([], tmp_path)] == [name for name in UNMEASURED for _ in range(2)]
     assert figures.write([], tmp_path) == []
     said = capsys.readouterr().out.splitlines()
-    assert len(said) == len(tables.TABLES) - 1 + len(figures.FIGURES)
+    assert len(said) == len(tables.TABLES) - len(UNMEASURED) + len(figures.FIGURES)
     assert tables.markdown("votes", []) == ""
 
 
@@ -356,7 +409,7 @@ def test_every_figure_is_written_small_and_the_same_each_time(lines, tmp_path, m
 
 
 def test_the_plans_that_the_tables_name_are_there():
-    named = {plan for name in tables.TABLES for plan in tables.PLANS.get(name, name).split()} - {"datasets"}
+    named = {plan for name in tables.TABLES for plan in tables.PLANS.get(name, name).split()} - {*UNMEASURED}
     assert named <= set(plans.PLANS)
 
 
@@ -372,3 +425,14 @@ def test_old_files_are_named(lines, tmp_path):
     changed = [line | {"recovered": False} if line["method"] == "paper" else line for line in lines]
     assert "votes.csv" in tables.stale(changed, tmp_path)
     assert "recovered.md" in tables.stale(changed, tmp_path)
+
+
+def test_pages_are_filled_between_their_marks():
+    text = "before\n<!-- bench:stability -->\nold\n<!-- /bench:stability -->\nafter\n"
+    assert readme.filled(text) == text.replace("old", readme.stability())
+    with pytest.raises(ValueError, match="a page has a mark for 'votes'; tables are summary, core"):
+        readme.filled(text.replace("stability", "votes"))
+
+
+def test_the_readme_is_short():
+    assert len((readme.ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 120
