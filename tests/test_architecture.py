@@ -31,16 +31,16 @@ ORDER = {
         "waiting", "fitting", "stopping", "finish", "result", "loop",
     ),
     "search.stages": (
-        "base", "power_law", "polynomials", "function_nodes", "networks", "network_nodes", "unwrapping", "fixed_terms",
-        "denominators", "pairs", "singles", "rates", "chains", "rational", "powers", "factored_quotients",
-        "frequencies", "phases", "query_pairs", "pursuit", "nested_targets", "grafts", "blocks",
+        "base", "power_law", "polynomials", "function_nodes", "networks", "unwrapping", "fixed_terms", "denominators",
+        "pairs", "singles", "chains", "rational", "powers", "factored_quotients", "frequencies", "phases",
+        "query_pairs", "pursuit", "grafts", "blocks",
     ),
     "cli": ("printing", "tables", "demo", "app"),
     "estimator": ("parameters", "tables", "regressor"),
     "runs": ("files", "records", "model", "folder", "run"),
     "report": (
-        "drawing", "numbers", "panels", "loss", "places", "networks", "pruning", "graph", "layout", "formula", "typeset", "plots",
-        "effects", "rendering", "section", "page",
+        "drawing", "numbers", "panels", "loss", "places", "networks", "pruning", "graph", "layout", "formula",
+        "typeset", "plots", "effects", "rendering", "section", "page",
     ),
     "coefficients": ("least_squares", "fit", "uncertainty", "description", "linear", "closed_forms", "snapping"),
 }  # fmt: skip

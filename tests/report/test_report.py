@@ -250,7 +250,7 @@ def test_four_files_are_written(tmp_path):
 
 def test_pictures_of_a_subnetwork_that_is_not_there_are_left_out(tmp_path):
     made = result()
-    saved = save_pictures(replace(made, candidate=replace(made.candidate, choice=None)), tmp_path)
+    saved = save_pictures(replace(made, candidate=replace(made.candidate, pruned=None)), tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["loss.png", "network.png"]
     assert [path.name for path in saved.paths] == ["network.png", "loss.png"]
     assert saved.left_out == ["subnetwork.png", "pruning.png"]

@@ -4,7 +4,7 @@ A search goes through levels, and each has several times the formulas of the one
 second on one core, level 1 five, level 2 a minute. So what costs most (pairs: the square of their bank) grows slowest.
 
 >>> [Budget.of(level).pair_nodes for level in range(3)]
-[400, 1600, 6400]
+[400, 1200, 3600]
 """
 
 from dataclasses import dataclass
@@ -15,16 +15,14 @@ class Budget:
     """How much a level may try."""
 
     level: int
-    pair_nodes: int  # of the bank whose pairs are scanned for the target itself
+    pair_nodes: int  # of the bank whose pairs are scanned, before reciprocals
     single_nodes: int  # of the bank whose nodes are tried one by one: a node costs as many operations as it has rows
-    query_nodes: int  # of those of the first, the simplest, whose pairs are scanned for other queries
-    pursuit_nodes: int  # the same for several terms at once, where each step has several scans
+    pursuit_nodes: int  # of the first, the simplest, for several terms at once, where each step has several scans
     factors: int  # simple nodes that are divided out, fixed as a term, or put into the denominator
     paired_queries: int  # queries that are asked for pairs, the most promising ones
     queries_at_a_time: int  # so that time can be told between two scans
     chain_columns: int  # columns in the product that a chain begins with
     chain_factors: int  # such products
-    rate_nodes: int  # simple nodes u whose exp(w*u) are tried
     wave_nodes: int  # simple nodes u whose sin(w*u) are tried for all frequencies
     slow_wave_nodes: int  # more nodes, for the lower frequencies only
     waves_in_bank: int  # sines and cosines of columns whose products with other nodes are scanned, for each function
@@ -37,16 +35,14 @@ class Budget:
     def of(cls, level: int) -> "Budget":
         return cls(
             level=level,
-            pair_nodes=400 * 4**level,
+            pair_nodes=400 * 3**level,
             single_nodes=5000 * 5**level,
-            query_nodes=800 * 3**level,
             pursuit_nodes=800 * min(2**level, 2),
             factors=24 * 3**level,
             paired_queries=120 // (1 + level),
             queries_at_a_time=max(16 // 4**level, 1),
             chain_columns=1 + level,
             chain_factors=24 * 6**level,
-            rate_nodes=48 * 2**level,
             wave_nodes=16 * 4**level,
             slow_wave_nodes=128 * 6**level,
             waves_in_bank=800 * 2**level,

@@ -38,7 +38,7 @@ from prunesymnet.search.rows import Rows
 from prunesymnet.search.screening import screen
 from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
 from prunesymnet.search.stages import STAGES, Batch, Context, Stage, Training, When
-from prunesymnet.search.stages.networks import network_of
+from prunesymnet.search.stages.networks import NETWORKS, network_of
 from prunesymnet.search.stopping import LimitReached, Limits, Patience, looks_like_noise
 from prunesymnet.search.waiting import Waiting
 
@@ -137,18 +137,11 @@ class _Search:
             self.fitter.improve(self.fitter.candidate(expression, "start"))
 
     def stages(self) -> SearchStatus:
-        context = self.context()
-        if self.settings.pruner == "exhaustive":
-            ended = self.search_banks(context)
-            if ended is not None:
-                return ended
-        if self.take(context.run(When.END), context):
-            return SearchStatus.EXACT
-        return SearchStatus.FINISHED if self.training is None else SearchStatus.MAX_EPOCHS
-
-    def search_banks(self, context: Context) -> SearchStatus | None:
-        """All stages with banks, level by level; why they ended, or None if more may help."""
-        exhaustive = self.settings.exhaustive
+        """The paper's stage, or ours with banks, level by level; why they ended."""
+        context, exhaustive = self.context(), self.settings.exhaustive
+        if self.settings.pruner != "exhaustive":
+            context = replace(context, stages=(NETWORKS,))
+            return SearchStatus.EXACT if self.take(context.run(When.START), context) else SearchStatus.MAX_EPOCHS
         if len(context.problem.columns) > exhaustive.columns:
             names, proposals = screen(context, exhaustive.columns)
             context = replace(context, problem=context.problem.only(names))
@@ -165,7 +158,7 @@ class _Search:
                 return SearchStatus.NOISE_FLOOR
             if self.take(here.run(When.AFTER_LEVEL), here):
                 return SearchStatus.EXACT
-        return SearchStatus.EXACT if self.archive.exact else None
+        return SearchStatus.EXACT if self.archive.exact else SearchStatus.FINISHED
 
     def context(self) -> Context:
         """What the stages may know, at the first level."""
@@ -193,7 +186,7 @@ class _Search:
                     self.fitter.consider(proposal.expression, stage.name, pruned=pruned)
             else:
                 self.fit(stage.name, self.waiting.add(stage.name, batch.proposals), context)
-            if self.is_over(stage.name) or (stage.when is When.END and self.archive.exact):
+            if self.is_over(stage.name):
                 return True
             if batch.then_fit and self.fit_waiting(batch.then_fit, context):
                 return True

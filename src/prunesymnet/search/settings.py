@@ -34,7 +34,7 @@ class ExhaustiveSettings:
     proposals of a level are fitted beside the most promising of each stage; `device`: cpu or cuda. Stages named in
     `without` are left out (`prunesymnet.search.STAGES` has them all)."""
 
-    levels: int = 3
+    levels: int = 4
     memory: float = 2.0
     rows: int = 256
     columns: int = 10

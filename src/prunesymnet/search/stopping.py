@@ -19,7 +19,7 @@ from prunesymnet.search.stages.base import Context
 TO_FINISH = 0.05  # of the time limit: for the last fits and the rounding
 SIMPLE = 10  # complexity: an exact formula that is longer is given some more batches to find a shorter one
 MORE_BATCHES = 6
-POLYNOMIAL = "polynomials"  # the stage whose exact formulas are final: all terms were tried at once
+FINAL = ("polynomials", "networks")  # stages whose exact formulas are final: all terms at once, and shrunk at the end
 MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation, by level: if no more can be hidden, the search may end
 ROWS_TO_CHECK = 2000  # for noise: more rows than banks are scanned with, so that less can be hidden
 SAYS_SOMETHING = 0.5  # of the variation: what is left of a formula that explains less is no noise
@@ -70,7 +70,7 @@ class Patience:
         if best is None or not archive.exact:
             return False
         self.waited += 1
-        simple = best.expression.complexity <= SIMPLE or best.stage == POLYNOMIAL
+        simple = best.expression.complexity <= SIMPLE or best.stage in FINAL
         return simple or self.waited > MORE_BATCHES
 
 

@@ -13,9 +13,6 @@ from prunesymnet.search.stages.fixed_terms import FIXED_TERMS
 from prunesymnet.search.stages.frequencies import FREQUENCIES_OF_NODES
 from prunesymnet.search.stages.function_nodes import FUNCTION_NODES
 from prunesymnet.search.stages.grafts import GRAFTS
-from prunesymnet.search.stages.nested_targets import NESTED_TARGETS
-from prunesymnet.search.stages.network_nodes import NETWORK_NODES
-from prunesymnet.search.stages.networks import NETWORKS
 from prunesymnet.search.stages.pairs import PAIRS
 from prunesymnet.search.stages.phases import PHASES
 from prunesymnet.search.stages.polynomials import POLYNOMIALS
@@ -23,7 +20,6 @@ from prunesymnet.search.stages.power_law import POWER_LAW
 from prunesymnet.search.stages.powers import POWERS
 from prunesymnet.search.stages.pursuit import PURSUIT
 from prunesymnet.search.stages.query_pairs import QUERY_PAIRS
-from prunesymnet.search.stages.rates import RATES_OF_NODES
 from prunesymnet.search.stages.rational import RATIONAL
 from prunesymnet.search.stages.singles import SINGLES
 from prunesymnet.search.stages.unwrapping import UNWRAPPING
@@ -32,13 +28,11 @@ STAGES: tuple[Stage, ...] = (
     POWER_LAW,
     POLYNOMIALS,
     FUNCTION_NODES,
-    NETWORK_NODES,
     UNWRAPPING,
     FIXED_TERMS,
     DENOMINATORS,
     PAIRS,
     SINGLES,
-    RATES_OF_NODES,
     CHAINS,
     RATIONAL,
     POWERS,
@@ -46,11 +40,9 @@ STAGES: tuple[Stage, ...] = (
     FREQUENCIES_OF_NODES,
     PHASES,
     QUERY_PAIRS,
-    NESTED_TARGETS,
     PURSUIT,
     GRAFTS,
     BLOCKS,
-    NETWORKS,
 )
 
 __all__ = ["STAGES", "Batch", "Context", "Stage", "Training", "When"]

@@ -40,7 +40,6 @@ class When(enum.Enum):
     START = "before the banks"
     LEVEL = "at each level, with its banks"
     AFTER_LEVEL = "after each level, as long as it makes the best formula much better"
-    END = "after all levels"
 
 
 @dataclass(eq=False)
@@ -106,8 +105,7 @@ class Context:
         for stage in self.stages:
             if stage.when not in when or stage.propose is None or not stage.can_run(self.problem):
                 continue
-            needs_banks = stage.when in (When.LEVEL, When.AFTER_LEVEL)
-            if not needs_banks or len(self.pair_bank):  # empty where no column varies within the range of floats
+            if stage.when is When.START or len(self.pair_bank):  # empty where no column varies within floats' range
                 yield from ((stage, batch) for batch in stage.propose(self))
 
     # Banks
@@ -127,10 +125,6 @@ class Context:
         return self.grow(self.budget.single_nodes)
 
     @cached_property
-    def query_bank(self) -> Bank:
-        return self.pair_bank.first(self.budget.query_nodes)
-
-    @cached_property
     def pursuit_bank(self) -> Bank:
         return self.pair_bank.first(self.budget.pursuit_nodes)
 
@@ -145,9 +139,9 @@ class Context:
 
     @cached_property
     def queries(self) -> list[Query]:
-        """Those of all stages that have some."""
+        """About the target itself, and those of all stages that have some."""
         asking = [stage.queries for stage in self.stages if stage.queries and stage.can_run(self.problem)]
-        return [query for queries in asking for query in queries(self)]
+        return [Query(self.problem.target), *(query for queries in asking for query in queries(self))]
 
     @cached_property
     def _single_answers(self) -> dict[int, Answers]:

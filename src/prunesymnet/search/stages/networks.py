@@ -1,4 +1,7 @@
-"""The paper's way to candidates: train the network, prune it, go on training."""
+"""The paper's way to candidates: train the network, prune it, go on training.
+
+It is a search of its own (`pruner="beam"` and the like). After banks it was measured to find nothing that they miss.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,7 +11,7 @@ import numpy as np
 from prunesymnet.bank.query import Proposal
 from prunesymnet.network import Network
 from prunesymnet.network.pruning import PRUNERS, Trained, reverse
-from prunesymnet.network.training import LARGEST, Trainer
+from prunesymnet.network.training import Trainer
 from prunesymnet.search.archive import Pruned
 from prunesymnet.search.forms import merged_form
 from prunesymnet.search.settings import SearchSettings
@@ -16,10 +19,8 @@ from prunesymnet.search.stages.base import Batch, Context, Stage, Training, When
 
 
 def propose(context: Context) -> Iterator[Batch]:
-    """The candidates of each pruning. After banks, networks are left out where numbers are too large for them."""
+    """The candidates of each pruning."""
     settings, data = context.settings, context.train
-    if settings.pruner == "exhaustive" and max(np.abs(data.X).max(), np.abs(data.y).max()) > LARGEST:
-        return
     training = replace(settings.training, seed=settings.training.seed + settings.seed)
     network = network_of(context.train.names, settings)
     trainer, trace = Trainer(network, data, training), Training(network)
@@ -50,7 +51,7 @@ class _Candidates:
     def __init__(self, context: Context, network: Network) -> None:
         self.settings, self.data, self.network = context.settings, context.train, network
         self.rng = np.random.default_rng(self.settings.seed)
-        self.prune = PRUNERS[self.settings.pruner if self.settings.pruner in PRUNERS else "beam"]
+        self.prune = PRUNERS[self.settings.pruner]
         self.forms: dict[frozenset[tuple[int, int]], str] = {}  # of the choices that have come up
         self.times: dict[str, int] = {}
 
@@ -74,4 +75,4 @@ class _Candidates:
         return Batch([Proposal(tree, 1.0) for tree, _ in found], pruned=tuple(where for _, where in found)), forms
 
 
-NETWORKS = Stage("networks", When.END, propose)
+NETWORKS = Stage("networks", When.START, propose)

@@ -8,12 +8,12 @@ from prunesymnet.search.stages.base import Batch, Context, Stage, When
 
 def propose(context: Context) -> Iterator[Batch]:
     """Later levels have many queries: those that a single node explains best come first."""
-    budget, queries = context.budget, context.queries
-    order = list(range(len(queries)))
+    budget, order = context.budget, list(range(1, len(context.queries)))
     if budget.level:
         order.sort(key=lambda k: context.best_single[k])
-    for part in in_parts([queries[k] for k in order[: budget.paired_queries]], budget.queries_at_a_time):
-        answers = context.scanner.pairs(part, context.query_bank)
+    queries = [context.queries[k] for k in order[: budget.paired_queries]]
+    for part in in_parts(queries, budget.queries_at_a_time):
+        answers = context.scanner.pairs(part, context.pair_bank)
         yield Batch(answers.proposals, answers.scored)
 
 
