@@ -252,8 +252,9 @@ def test_whole_numbers_beyond_float64():
 def test_weights():
     with refused("weights", "at least 0", "rows 2 and 4"):
         make_dataset(X, Y, weights=[1, -1, 2, -3])
-    with refused("weights are all 0", "positive"):
-        make_dataset(X, Y, weights=np.zeros(4))
+    for positive in (0, 1):
+        with refused("weights must be positive in at least 2 rows", f"positive in {positive} of 4 rows"):
+            make_dataset(X, Y, weights=np.eye(4)[0] * positive)
     with refused("weights", "NaN", "row 3"):
         make_dataset(X, Y, weights=[1, 1, np.nan, 1])
     with refused("X has 4 rows and weights has 3"):
@@ -565,7 +566,7 @@ def test_split_refuses():
     data = make_dataset([1, 2], [3, 4])
     with refused("a split needs 3 rows", "there are 2"):
         data.split()
-    data = make_dataset(X, Y, weights=[0, 0, 0, 1])
+    data = make_dataset(X, Y, weights=[0, 0, 1, 1])
     for holdout in (0, 1, -0.1, 1.5, np.nan, "half", None):
         with refused("holdout must be a fraction between 0 and 1", repr(holdout)):
             data.split(holdout)
@@ -573,7 +574,7 @@ def test_split_refuses():
         with refused("seed must be a whole number", repr(seed)):
             data.split(0.5, seed)
     with refused("all have weight 0", "another seed"):
-        data.split(0.5)
+        data.take([0, 1])
 
 
 def test_take():

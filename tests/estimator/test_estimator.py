@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -352,6 +353,14 @@ def test_the_number_of_threads_changes_nothing(model):
     for n_jobs in (1, 2, None, -2):
         other = regressor(n_jobs=n_jobs).fit(X, Y)
         pd.testing.assert_frame_equal(other.equations_, model.equations_, check_exact=True)
+
+
+def test_a_random_state_is_drawn_from_once_for_each_fit():
+    drawn, beside = np.random.RandomState(1), np.random.RandomState(1)
+    estimator = PruneSymRegressor(preset=FEW, random_state=drawn)
+    fits = (estimator.fit, partial(estimator.fit_form, "a*x1 + b*x2"), estimator.fit)
+    seeds = [fit(X, Y).model_.settings.seed for fit in fits]
+    assert seeds == [beside.randint(2**31 - 1) for _ in fits]
 
 
 def test_random_states():

@@ -196,8 +196,10 @@ def as_weights(column: "pd.Series[Any]") -> Floats:
     if negative := _where(weights < 0):
         message = f"weights must be at least 0; negative in {in_rows(negative)}; correct them"
         raise cell_error(message, negative)
-    if not weights.any():
-        raise DataError("weights are all 0; give at least one row a positive weight, or leave them out")
+    positive = np.count_nonzero(weights)
+    if positive < 2:
+        found = f"positive in {positive} of {len(weights)} rows"
+        raise DataError(f"weights must be positive in at least 2 rows, and are {found}; correct them, or leave them out")
     return weights
 
 

@@ -20,8 +20,8 @@ class Dataset:
     """A checked table: features ``X`` [rows, features], target ``y`` [rows], and who they are.
 
     The arrays are read-only float64 copies; X lies column by column in memory, as it is read. ``weights``
-    are one per row, at least 0 and not all 0; None means all alike. ``count`` is how many measurements the rows stand
-    for, where equal ones were put together (None: one each).
+    are one per row, at least 0, and positive in at least two rows; None means that all are equal. ``count`` is how many
+    measurements the rows stand for, where equal ones were merged (None: one each).
 
     >>> Dataset([[1, 2], [3, 5]], [0, 1], ("a", "b")).columns["b"]
     array([2., 5.])
@@ -111,10 +111,17 @@ class Dataset:
         weights = None if self.weights is None else self.weights[chosen]
         if weights is not None and not weights.any():
             raise DataError("the rows taken all have weight 0; take others (another seed), or drop those rows")
-        part = object.__new__(Dataset)
         X = np.asfortranarray(self.X[chosen])
-        part.__setstate__(vars(self) | {"X": X, "y": self.y[chosen], "weights": weights, "count": None})
-        return part
+        return self._with(X=X, y=self.y[chosen], weights=weights, count=None)
+
+    def with_weights(self, weights: Floats | None, count: int | None = None) -> "Dataset":
+        """The same rows with other weights, which are not checked again; they stand for `count` measurements."""
+        return self._with(weights=weights, count=count)
+
+    def _with(self, **fields: Any) -> "Dataset":
+        other = object.__new__(Dataset)
+        other.__setstate__(vars(self) | fields)
+        return other
 
     def split(self, holdout: float = 0.25, seed: int = 0) -> tuple["Dataset", "Dataset"]:
         """Training part and hold-out part, drawn without replacement; each keeps the table's order.

@@ -30,11 +30,11 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from prunesymnet.coefficients import FitSettings, fit
-from prunesymnet.data import Dataset, check_finite, checks, repair_names
+from prunesymnet.data import Dataset, check_finite, checks, distinct_rows, repair_names
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, DomainWarning, InterruptedWarning
 from prunesymnet.estimator.parameters import is_whole, own_operators, settings_of
-from prunesymnet.estimator.tables import as_pandas, has_names, merged, targets_of, weighty
+from prunesymnet.estimator.tables import as_pandas, has_names, targets_of
 from prunesymnet.expression import Expression, parse
 from prunesymnet.operators import Operator
 from prunesymnet.runs import Model, ended_by_hand, load_model, resume, run
@@ -134,7 +134,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         """
         settings = settings_of(self)
         earlier = getattr(self, "fronts_", ()) if self.warm_start else ()
-        columns, tables = self._tables(X, y, sample_weight)
+        columns, tables = self._tables(X, y, sample_weight, settings)
         starts: list[Start] = []
         if len(earlier) == len(tables) and self.model_.names == tables[0].names:
             starts = [Start(tuple(equation.expression for equation in front), 0, 1) for front in earlier]
@@ -170,21 +170,21 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             raise ValueError(f"names must be a list of names for an X that has none, got {names!r}")
         if names is None and not has_names(X) and np.shape(X)[1:] == (1,) and "x" in tree.variables:
             names = ["x"]
-        columns, tables = self._tables(X, y, sample_weight, names=names, merge=False)
+        columns, tables = self._tables(X, y, sample_weight, settings, names)
         parameters = [name for name in tree.variables if name not in tables[0].names]
         if parameters == list(tree.variables) != [str(tree)]:
             known = ", ".join(tables[0].names)
             raise ValueError(f"the form {tree} has none of the columns ({known}): all its names would be constants")
         starts = FitSettings(starts=STARTS, seed=settings.seed)
         fronts = []
-        for table in tables:
+        for table in map(distinct_rows, tables):
             table.check_sizes()
             found = fit(tree, table, parameters=parameters, settings=starts)
             fronts.append(Front((Equation.of(found, table),), 0, found.status.value, found.seconds, 1))
         return self._set(Model(tuple(fronts), tables[0].names, columns, settings))
 
     def _tables(
-        self, X: Any, y: Any, sample_weight: Any, names: Sequence[str] | None = None, *, merge: bool = True
+        self, X: Any, y: Any, sample_weight: Any, settings: SearchSettings, names: Sequence[str] | None = None
     ) -> tuple[tuple[str, ...] | None, list[Dataset]]:
         """The columns as the user calls them, and a checked table for each target."""
         features = self._features(X, reset=True)
@@ -197,19 +197,13 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             raise DataError("X has one row (n_samples = 1); a formula needs at least 2")
         columns = tuple(map(str, self.feature_names_in_)) if hasattr(self, "feature_names_in_") else None
         wanted = columns or names or [f"x{i + 1}" for i in range(features.shape[1])]
-        ours = repair_names(wanted, taken=[operator.name for operator in own_operators(settings_of(self))])
+        ours = repair_names(wanted, taken=[operator.name for operator in own_operators(settings)])
         if len(ours) != features.shape[1] or len({*wanted}) != len(ours):
             raise DataError(f"names must be {features.shape[1]} different names, one per column of X, got {names!r}")
         called = repair_names(labels, taken=ours)
         self._flat = np.ndim(targets) == 1
-        rows, count = np.column_stack([features, targets]), None
-        rows, weights = weighty(rows, weights)
-        if merge:
-            rows, weights, count = merged(rows, weights)
-        return columns, [
-            Dataset(rows[:, : len(ours)], target, ours, name, weights, count)
-            for target, name in zip(rows[:, len(ours) :].T, called, strict=True)
-        ]
+        each = targets[:, None] if self._flat else targets
+        return columns, [Dataset(features, y, ours, name, weights) for y, name in zip(each.T, called, strict=True)]
 
     def _features(self, X: Any, *, reset: bool) -> Array:
         """X as finite numbers; what is wrong with a frame is said by column and row."""

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from prunesymnet.data import Dataset
+from prunesymnet.data import Dataset, distinct_rows
 from prunesymnet.errors import DataError, FileFormatError
 from prunesymnet.expression import Expression, to_text
 from prunesymnet.operators import Operator
@@ -57,7 +57,7 @@ class Run:
         if self.model is not None and self.ended:
             return self.model
         pairs = zip(self.tables, self.starts, strict=True)
-        fronts = [as_it_stands(table, start.formulas, self.settings) for table, start in pairs]
+        fronts = [as_it_stands(distinct_rows(table), start.formulas, self.settings) for table, start in pairs]
         status = "the run was ended from outside"
         fronts = [dataclasses.replace(one, status=status) for one in fronts]
         return Model(tuple(fronts), self.tables[0].names, self.columns, self.settings)
@@ -192,7 +192,8 @@ def _tables(
         frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
         weights = frame[WEIGHTS].to_numpy(np.float64) if WEIGHTS in frame.columns else None
         X = np.asfortranarray(frame[list(names)].to_numpy(np.float64))
-        return tuple(Dataset(X, frame[t].to_numpy(), names, t, weights, count) for t in targets)
+        merged = None if count == len(frame) else count
+        return tuple(Dataset(X, frame[t].to_numpy(), names, t, weights, merged) for t in targets)
     except (OSError, ValueError, KeyError, NotImplementedError, DataError) as problem:
         reason = str(problem).partition("\n")[0]
         raise FileFormatError(f"{file}: is not the table of this run ({reason})") from None
