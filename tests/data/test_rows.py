@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prunesymnet.data import Dataset, distinct_rows, make_dataset
+from prunesymnet.errors import DataWarning
 
 
 def table(rows, weights=None, count=None):
@@ -58,7 +59,7 @@ def test_a_target_that_differs_makes_another_row():
 
 
 def test_rows_that_are_all_the_same_stay_two_at_least():
-    with pytest.warns(UserWarning):
+    with pytest.warns(DataWarning, match="in every row"):
         data = make_dataset([1, 1, 1], [2, 2, 2])
     assert distinct_rows(data).rows == 3
 

@@ -199,7 +199,7 @@ def as_weights(column: "pd.Series[Any]") -> Floats:
     positive = np.count_nonzero(weights)
     if positive < 2:
         found = f"positive in {positive} of {len(weights)} rows"
-        raise DataError(f"weights must be positive in at least 2 rows, and are {found}; correct them, or leave them out")
+        raise DataError(f"weights must be positive in at least 2 rows, and are {found}; correct or omit them")
     return weights
 
 

@@ -29,7 +29,7 @@ def distinct_rows(data: Dataset) -> Dataset:
         groups = frame.groupby(list(frame.columns), sort=False).ngroup().to_numpy()  # numbered as they come
         firsts = np.unique(groups, return_index=True)[1]
         if len(firsts) > 1:
-            chosen, weights = chosen[firsts], np.bincount(groups, weights=weights)
+            chosen, weights = chosen[firsts], np.bincount(groups, weights=weights).astype(np.float64)
     equal = bool((weights == weights[0]).all())
     if len(chosen) == data.rows and equal == (data.weights is None):
         return data
