@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 
+from models import SHORTCUTS
 from prunesymnet.data import make_dataset
-from prunesymnet.search import SearchSettings, search
+from prunesymnet.search import search
 from prunesymnet.search.forms import linear, needed_columns
 
 
@@ -62,7 +63,7 @@ def test_where_every_error_is_small_enough_no_column_is_needed():
 def test_a_plane_in_much_noise_comes_without_the_columns_that_say_nothing():
     rows = 1000
     data = table(rows, columns=12, noise=4.0, seed=1)
-    found = search(data, SearchSettings(time_limit=2)).best
+    found = search(data, SHORTCUTS).best
     assert found.expression.complexity < linear(data.names).complexity
     base = error(data, data.names)
     assert found.mse <= base + min(4 * 13 / (rows - 13) * base, 1e-3 * np.var(data.y)) + 1e-9
