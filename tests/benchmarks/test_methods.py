@@ -12,19 +12,23 @@ DATA = make_dataset(X, X[:, 0] * X[:, 1] + X[:, 0], names=["a", "b"])
 
 
 @pytest.mark.parametrize("name", ["ours", *RIVALS])
-def test_a_method_finds_a_simple_formula_in_seconds(name):
+def test_a_method_gives_a_formula_with_values(name):
     reason = missing(name)
     if reason:
         pytest.skip(reason)
-    values, finite = evaluate(method(name)(DATA, 2.0, 0), DATA.columns)
+    values, finite = evaluate(method(name)(DATA, 1.0, 0), DATA.columns)
     assert finite.all()
-    assert np.corrcoef(values, DATA.y)[0, 1] > 0.95
+
+
+def test_ours_finds_a_simple_formula():
+    values, _ = evaluate(method("ours")(DATA, 60.0, 0), DATA.columns)
+    np.testing.assert_allclose(values, DATA.y)
 
 
 def test_every_variant_of_ours_can_be_run():
     for name in NAMES:
         if name not in RIVALS:
-            assert method(name)(DATA, 0.5, 0).variables
+            assert method(name)(DATA, 0.2, 0).variables
 
 
 def test_an_unknown_method_is_named():
