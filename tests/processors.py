@@ -1,4 +1,4 @@
-"""Runs tests as other processors would: with their kernels of matrix products, their vector instructions, their threads.
+"""Runs tests as other processors would: with their kernels of matrix products, vector instructions and threads.
 
     python tests/processors.py            # every kind of processor that this one can stand in for
     python tests/processors.py --one      # one that differs from this machine in all of it
@@ -33,7 +33,7 @@ print(json.dumps({
     "matrix products": ", ".join(sorted(blas)),
     "numpy": " ".join(name for name in __cpu_dispatch__ if __cpu_features__[name]) or "baseline",
     "torch": torch.backends.cpu.get_cpu_capability(),
-    "threads": os.environ.get("TEST_THREADS", "1"),
+    "threads": f"{os.environ.get('TEST_THREADS', '1')} and {torch.get_num_threads()} of torch",
 }))
 """
 

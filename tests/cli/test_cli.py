@@ -200,7 +200,10 @@ def test_what_is_wrong_is_said_in_one_line(folder, monkeypatch, arguments, input
 
 def test_ctrl_c_prints_the_best_so_far(folder):
     process = subprocess.Popen(
-        [*COMMAND, "fit", "noise.csv", "-y", "v", "-t", "1e5", "--out", "stopped"], cwd=folder, stdout=subprocess.PIPE, text=True
+        [*COMMAND, "fit", "noise.csv", "-y", "v", "-t", "1e5", "--out", "stopped"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         progress = folder / "stopped" / "progress.jsonl"

@@ -21,7 +21,6 @@ from prunesymnet.search import search as whole_search
 from strategies import expressions
 
 
-
 def table(rows=60, noise=0.2, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.uniform(0.5, 3, (rows, 2))

@@ -150,7 +150,9 @@ print(found.best.expression, [str(fit.expression) for fit in found.front], found
 @pytest.mark.slow
 def test_the_same_formula_for_any_number_of_workers_and_in_another_process(capsys):
     run = [sys.executable, "-c", SCRIPT % 1]
-    other = subprocess.run(run, check=True, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": "77"}).stdout
+    other = subprocess.run(
+        run, check=True, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": "77"}
+    ).stdout
     assert "x1" in other
     for workers in (1, 2, 3):
         exec(SCRIPT % workers, {})  # noqa: S102 - the same lines here

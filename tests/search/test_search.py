@@ -197,7 +197,9 @@ print(found.best.expression, found.candidate.fit.expression, found.losses, found
 
 def test_the_same_seed_gives_the_same_formula_in_another_process(capsys):
     run = [sys.executable, "-c", SCRIPT % 4]
-    other = subprocess.run(run, check=True, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": "77"}).stdout
+    other = subprocess.run(
+        run, check=True, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": "77"}
+    ).stdout
     exec(SCRIPT % 4, {})  # noqa: S102 - the same lines here
     assert capsys.readouterr().out == other
     exec(SCRIPT % 5, {})  # noqa: S102

@@ -17,7 +17,7 @@ from prunesymnet.errors import DataError
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """A checked table: features ``X`` [rows, features], target ``y`` [rows], and who they are.
+    """A checked table: features ``X`` [rows, features], target ``y`` [rows], and their names.
 
     The arrays are read-only float64 copies; X lies column by column in memory, as it is read. ``weights``
     are one per row, at least 0, and positive in at least two rows; None means that all are equal. ``count`` is how many
@@ -76,7 +76,7 @@ class Dataset:
         return len(self.names)
 
     def check_sizes(self) -> None:
-        """An error for a column whose squares are out of the range of floats: no sum of squares could be told."""
+        """An error for a column whose squares are out of the range of floats: sums of squares would not be numbers."""
         for name, column in self.columns.items():
             checks.check_size(column, f"column {name!r}")
         checks.check_size(self.y, f"target {self.target!r}")
@@ -93,8 +93,8 @@ class Dataset:
     def take(self, index: Any) -> "Dataset":
         """The rows that ``index`` selects: row numbers from 0 (repeats allowed), a mask, or a slice.
 
-        One row will do here, and a column that becomes constant is no cause for a warning: the whole table
-        has been checked, and its owner told.
+        One row is enough here, and a column that becomes constant is no cause for a warning: the whole table was
+        checked when it was made.
 
         >>> make_dataset([1, 2, 3], [2, 4, 8]).take([0, -1]).y
         array([2., 8.])

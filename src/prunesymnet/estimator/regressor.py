@@ -11,8 +11,7 @@ array([2.])
 >>> print(model.latex())
 y = \\frac{x_{1}^{2}}{2} + \\sin\\left(x_{2}\\right)
 
-What it does itself is to check what comes in and to hand out what came out; the search is in `search`, what is kept of
-it in `runs`.
+It checks what comes in and hands out what was found. The search is in `search`, and what is kept of it in `runs`.
 """
 
 import html
@@ -61,8 +60,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         error), "heldout" (least error on held-out rows), or a function from the table `equations_` to a row. None: what
         the preset has, "mdl".
     time_limit : float, default=None
-        Seconds for the whole fit. None: what the preset has, 60. A search that finds an exact formula, or nothing but
-        noise left, ends earlier.
+        Seconds for the whole fit. None: what the preset has, 60. A search ends earlier when a formula is exact, or when
+        what is left looks like noise.
     preset : str or SearchSettings, default="default"
         "default", "paper" (the paper's method alone), "no-gradient", "random-pruning", or settings of your own.
     n_jobs : int, default=-1
@@ -76,7 +75,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     callbacks : list of callables, default=()
         Each is called with an `Update` at every new best formula, and may raise StopIteration to end the fit.
     run_dir : path, default=None
-        A folder in which all is kept while it is found; see `resume`.
+        A folder in which everything is kept from the moment it is found; see `resume`.
     warm_start : bool, default=False
         Whether a second fit begins with the formulas of the first.
 
@@ -153,7 +152,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     def fit_form(
         self, form: str | Expression, X: Any, y: Any, sample_weight: Any = None, *, names: Sequence[str] | None = None
     ) -> "PruneSymRegressor":
-        """Fit the constants of a form that you give: all names in it that are no columns, and all numbers with a point.
+        """Fit the constants of a form that you know: every name in it that is not a column, every number with a point.
 
         `names` are the columns' names where X has none (else x1, x2, ...; a single column may be called x).
 
@@ -206,7 +205,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         return columns, [Dataset(features, y, ours, name, weights) for y, name in zip(each.T, called, strict=True)]
 
     def _features(self, X: Any, *, reset: bool) -> Array:
-        """X as finite numbers; what is wrong with a frame is said by column and row."""
+        """X as finite numbers; an error names the column and the row."""
         if not has_names(X):
             if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
                 raise DataError("X has masked cells; fill them (.filled()) or drop their rows")
@@ -265,7 +264,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     def predict_interval(
         self, X: Any, confidence: float = 0.95, index: int | Sequence[int] | None = None
     ) -> tuple[Array, Array]:
-        """Between which values a new measurement will lie in that share of cases, if the formula is right."""
+        """The bounds between which a new measurement lies with that probability, if the formula is right."""
         columns = self._columns(X)
         bounds = [equation.interval(columns, confidence) for equation in self._chosen(index)]
         return self._shaped([low for low, _ in bounds]), self._shaped([high for _, high in bounds], warn=False)
@@ -354,7 +353,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         selection: Any = None,
         allow: Any = None,
     ) -> Any:
-        """Go on with the run of a folder, however it ended; for `operators`, `selection` and `allow` see `load`."""
+        """Continue the run of a folder, however it ended; for `operators`, `selection` and `allow` see `load`."""
         model = resume(
             run_dir,
             time_limit=time_limit,

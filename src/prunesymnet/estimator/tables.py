@@ -14,11 +14,11 @@ Array = NDArray[np.float64]
 
 
 def has_names(X: Any) -> bool:
-    return hasattr(type(X), "columns") or isinstance(X, pd.DataFrame)  # asking a lazy frame itself makes it work
+    return hasattr(type(X), "columns") or isinstance(X, pd.DataFrame)  # a lazy frame would be computed if asked itself
 
 
 def as_pandas(values: Any, what: str) -> pd.DataFrame:
-    """A frame of any kind as pandas has it."""
+    """A frame of any kind as a pandas frame."""
     if isinstance(values, pd.DataFrame):
         return values
     if not hasattr(values, "to_pandas"):

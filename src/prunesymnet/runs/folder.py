@@ -36,12 +36,12 @@ from prunesymnet.version import __version__
 
 KIND = "prunesymnet run"
 WEIGHTS = "sample weights"  # no column of a formula can have this name
-EVERY = 0.5  # seconds between two lines that tell of no new formula
+EVERY = 0.5  # seconds between two lines without a new formula: enough to see that the run is alive
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run as its folder has it: the table once for each target, the settings, and how far each target has come."""
+    """A run as its folder has it: the table once for each target, the settings, and how far the search for each got."""
 
     path: Path
     tables: tuple[Dataset, ...]
@@ -52,7 +52,7 @@ class Run:
     ended: bool = True
 
     def latest(self) -> Model:
-        """What was found, also where the run was ended before it could say so: then its last formulas, as they were
+        """What was found; where the run was cut off before it could write a model, its last formulas as they were
         fitted."""
         if self.model is not None and self.ended:
             return self.model
@@ -200,7 +200,7 @@ def _tables(
 
 
 def _starts(file: Path, names: tuple[str, ...], outputs: int, operators: Sequence[Operator]) -> tuple[Start, ...]:
-    """How far each target has come, by the lines that were written. The last one may be cut off."""
+    """How far the search for each target got, by the lines that were written. The last one may be cut off."""
     formulas: list[tuple[Expression, ...]] = [()] * outputs
     rounds, again = [0] * outputs, 0
     lines = file.read_bytes().split(b"\n") if file.exists() else []

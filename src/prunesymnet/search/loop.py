@@ -81,8 +81,8 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where an earlier search of the same table, with the same settings, had come: the formulas of its front, how many
-    rounds of the bank it had completed, and the how-manieth search this is (networks are drawn anew in each)."""
+    """How far earlier searches of the same table, with the same settings, got: the formulas of their front, the rounds
+    of the bank that are complete, and how many searches there were (each draws its networks anew)."""
 
     formulas: tuple[Expression, ...] = ()
     rounds: int = 0
