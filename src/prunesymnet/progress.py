@@ -3,7 +3,7 @@
     with Progress(settings.time_limit) as progress:
         search(data, settings, watch=progress)
 
-It appears on a terminal only, and is gone when the search ends. `TensorBoard` is a callback that writes for TensorBoard.
+It appears on a terminal only, and is gone when the search ends. `TensorBoard` is a callback that writes there instead.
 """
 
 import math

@@ -94,7 +94,7 @@ def fit(
     preset: Annotated[Preset, typer.Option(help="The method.")] = Preset.default,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; 0 is one for each core.", min=0)] = 0,
     device: Annotated[str, typer.Option(help="cpu, or cuda for a GPU.")] = "cpu",
-    seed: Annotated[int, typer.Option(help="The seed of the random numbers: another one gives another search.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Of the random numbers: another one, another search.", min=0)] = 0,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -195,7 +195,7 @@ def report(run: RunDir, out: Out = None) -> None:
 def resume(
     run: RunDir,
     time_limit: Annotated[
-        float | None, typer.Option("--time-limit", "-t", help="Seconds to continue for (left out: as long as the first time).")
+        float | None, typer.Option("--time-limit", "-t", help="Seconds to continue for (left out: as at first).")
     ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
