@@ -93,7 +93,7 @@ def check_names(names: Iterable[str], target: str, count: int) -> tuple[str, ...
     problems = []
     for position, name in enumerate((*names, target), start=1):
         if name == "":
-            reason = "is empty (row numbers? then leave the column out)"
+            reason = "is empty (row numbers? then leave them out)"
         elif is_name(name):
             continue
         else:
