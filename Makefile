@@ -28,7 +28,7 @@ test: setup ## the tests, on every core, with coverage
 test-all: setup ## the slow tests too
 	@$(PY) -m pytest -n auto -q --cov --cov-report=term
 
-test-cpus: setup ## search, training, pruning and coefficients as other processors would compute them (half an hour)
+test-cpus: setup ## search, training, pruning and coefficients as other processors would compute them (a quarter of an hour)
 	@$(PY) tests/processors.py
 
 test-cpu: setup ## the same for one processor that is not this machine's own
