@@ -24,11 +24,12 @@ def distinct_rows(data: Dataset) -> Dataset:
     chosen = np.arange(data.rows) if data.weights is None else np.flatnonzero(data.weights)
     weights = np.ones(data.rows) if data.weights is None else data.weights[chosen]
     count = len(chosen) if data.count is None else data.count
-    frame = pd.DataFrame(np.column_stack([data.X[chosen], data.y[chosen]]))
-    if frame.duplicated().any():
+    y = data.y[chosen]
+    if len(np.unique(y)) < len(y):  # rows that differ in the target need no closer look
+        frame = pd.DataFrame(np.column_stack([data.X[chosen], y]))
         groups = frame.groupby(list(frame.columns), sort=False).ngroup().to_numpy()  # numbered as they come
         firsts = np.unique(groups, return_index=True)[1]
-        if len(firsts) > 1:
+        if 1 < len(firsts) < len(y):
             chosen, weights = chosen[firsts], np.bincount(groups, weights=weights).astype(np.float64)
     equal = bool((weights == weights[0]).all())
     if len(chosen) == data.rows and equal == (data.weights is None):
