@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check format docs docs-serve bench-setup bench tables clean
+.PHONY: help setup demo test test-all test-cpus test-cpu check format docs docs-serve bench-setup bench tables clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,12 @@ test: setup ## the tests, on every core, with coverage
 
 test-all: setup ## the slow tests too
 	@$(PY) -m pytest -n auto -q --cov --cov-report=term
+
+test-cpus: setup ## search, training, pruning and coefficients as other processors would compute them (a quarter of an hour)
+	@$(PY) tests/processors.py
+
+test-cpu: setup ## the same for one processor that is not this machine's own
+	@$(PY) tests/processors.py --one tests/search/test_search.py tests/search/test_default_search.py tests/network tests/coefficients
 
 check: setup ## formatting, lint, types, that the tables are those of the runs, and that the documentation can be built
 	@$(PY) -m ruff format --check .

@@ -1,5 +1,7 @@
 """Property tests draw the same examples in every run; `--hypothesis-profile=explore` looks for new ones."""
 
+import os
+
 import numpy  # noqa: F401 - its library of matrix products must be there to be limited
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,6 +17,7 @@ settings.load_profile("repeatable")
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_thread_for_each_matrix_product():
-    """The tests run on all cores at once: threads of matrix products on top would only get in their way."""
-    with threadpool_limits(1, user_api="blas"):
+    """The tests run on all cores at once: threads of matrix products on top would only get in their way. That their
+    number changes nothing is for `make test-cpus` to see (tests/processors.py)."""
+    with threadpool_limits(int(os.environ.get("TEST_THREADS", "1")), user_api="blas"):
         yield

@@ -15,10 +15,12 @@ from prunesymnet.expression import parse
 from prunesymnet.runs import Model, run
 from prunesymnet.search import SearchSettings
 
-BANKS = SearchSettings(time_limit=0.25, workers=1)
-PATIENT = replace(BANKS, time_limit=60)  # for what ends long before
-NETWORKS = SearchSettings(pruner="beam", time_limit=60, layers=2, max_epochs=40)
-SHORTCUTS = replace(PATIENT, exhaustive=replace(PATIENT.exhaustive, rounds=0), layers=2, max_epochs=40)
+# Limits are counted in fits and epochs, which end a search in the same place on every machine.
+PATIENT = SearchSettings(time_limit=float("inf"), workers=1)  # for what ends by itself
+NETWORKS = replace(PATIENT, pruner="beam", layers=2, max_epochs=40)
+SHORTCUTS = replace(PATIENT, exhaustive=replace(PATIENT.exhaustive, levels=0), layers=2, max_epochs=40)
+# 20 fits are the shortcuts, and the pairs and single nodes of the first bank.
+BANKS = replace(PATIENT, max_fits=20)
 
 
 def noisy(rows=60, noise=0.3, seed=0, target="y", weights=None):
@@ -36,7 +38,7 @@ def exact(target="y"):
 NOISY = noisy()
 
 
-def begun(folder, data=NOISY, settings=PATIENT, after=1):
+def begun(folder, data=NOISY, settings=BANKS, after=1):
     """A run that was ended from outside when it had come to its n-th best formula."""
     left = iter(range(after - 1))
 

@@ -15,10 +15,10 @@ SOURCE = Path(prunesymnet.__file__).parent
 ORDER = {
     "": (
         "version", "errors", "settings", "operators", "data", "expression", "export", "network", "coefficients", "bank",
-        "equations", "selection", "search", "progress", "runs", "estimator", "report", "cli", "studio", "__main__",
+        "equations", "selection", "search", "progress", "runs", "estimator", "report", "cli", "__main__",
     ),
     "operators": ("operator", "protection", "onnx", "table", "custom"),
-    "data": ("messages", "checks", "dataset", "files"),
+    "data": ("messages", "checks", "dataset", "rows", "files"),
     "expression": ("tree", "printing", "parsing", "program", "canonical", "factoring", "fingerprint"),
     "expression.canonical": ("numbers", "terms", "algebra"),
     "export": ("common", "latex", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),

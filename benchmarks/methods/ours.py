@@ -1,29 +1,20 @@
 """Ours on one thread: the default search, the paper's method with its ablations, and the default without each of its
-mechanisms."""
+stages."""
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from benchmarks.methods.registry import WITHOUT
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression
 from prunesymnet.network.pruning import PruningSettings
-from prunesymnet.search import PRESETS, SearchSettings, search
-from prunesymnet.search.stages import ExhaustiveSettings
+from prunesymnet.search import PRESETS, STAGES, SearchSettings, search
 
 _DEFAULT, _PAPER = PRESETS["default"], PRESETS["paper"]
-# What the package says can be switched off, and how: nothing else here knows the mechanisms.
-SWITCHES = {field.name: {field.name: False} for field in fields(ExhaustiveSettings) if field.type is bool}
-
-
-def without(mechanism: str) -> SearchSettings:
-    """The default search without a mechanism. Networks are used twice, for nodes of the bank and to be pruned at the
-    end: without them, training ends with its first epoch, before any pruning."""
-    exhaustive = replace(_DEFAULT.exhaustive, **SWITCHES[mechanism])
-    return replace(_DEFAULT, exhaustive=exhaustive, max_epochs=1 if mechanism == "networks" else _DEFAULT.max_epochs)
-
-
-ABLATIONS: dict[str, SearchSettings] = {WITHOUT + name.replace(" ", "-"): without(name) for name in SWITCHES}
+ABLATIONS: dict[str, SearchSettings] = {
+    f"{WITHOUT}{stage.name}": replace(_DEFAULT, exhaustive=replace(_DEFAULT.exhaustive, without=(stage.name,)))
+    for stage in STAGES
+}
 VARIANTS: dict[str, SearchSettings] = {
     "ours": _DEFAULT,
     "paper": _PAPER,

@@ -3,7 +3,7 @@
     with Progress(settings.time_limit) as progress:
         search(data, settings, watch=progress)
 
-It shows itself on a terminal only, and leaves nothing behind. `TensorBoard` is a callback for those who watch there.
+It appears on a terminal only, and is gone when the search ends. `TensorBoard` is a callback that writes there instead.
 """
 
 import math
@@ -21,7 +21,7 @@ from rich.text import Text
 from prunesymnet.expression import Expression, canonical, to_text
 from prunesymnet.search import Candidate, Update
 
-SHOWN = 5  # formulas
+SHOWN = 5  # formulas: the best of each size, few enough for a small terminal
 
 
 class Progress:

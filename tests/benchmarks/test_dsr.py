@@ -12,6 +12,7 @@ from benchmarks.dsr_nguyen import RATES, problems
 from benchmarks.methods.dsr import EXACT, NGUYEN, Settings, fit, learn, run
 from benchmarks.methods.dsr_policy import INVERSE, TRIGONOMETRIC, Policy, Tokens
 from benchmarks.methods.dsr_rewards import Rewards, Score, batch_values, tree
+from clocks import Clock
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import Apply, Constant, canonical, evaluate, parse, postorder
 
@@ -207,7 +208,8 @@ def test_a_formula_is_found_and_the_same_one_again():
     assert found[0].samples == found[1].samples < 20_000
 
 
-def test_the_time_is_kept_and_threads_are_left_as_they_were():
+def test_the_time_is_kept_and_threads_are_left_as_they_were(monkeypatch):
+    monkeypatch.setattr("time.monotonic", Clock(step=1e-4))
     threads = torch.get_num_threads()
     data = data_of("sin(3*x)*exp(y) + log(x)/(y + 0.3)")
     found = run(data, Settings(), 0.5)

@@ -17,19 +17,22 @@ DATA = make_dataset(X, X[:, 0] * X[:, 1] + X[:, 0], names=["a", "b"])
 
 
 @pytest.mark.parametrize("name", ["ours", *RIVALS])
-def test_a_method_finds_a_simple_formula_in_seconds(name):
+def test_a_method_gives_a_formula_with_values(name):
     reason = missing(name)
     if reason:
         pytest.skip(reason)
-    values, finite = evaluate(method(name)(DATA, 2.0, 0), DATA.columns)
-    assert finite.all()
-    assert np.corrcoef(values, DATA.y)[0, 1] > 0.95
+    assert evaluate(method(name)(DATA, 1.0, 0), DATA.columns).finite.all()
+
+
+def test_ours_finds_a_simple_formula():
+    values, _ = evaluate(method("ours")(DATA, 60.0, 0), DATA.columns)
+    np.testing.assert_allclose(values, DATA.y)
 
 
 def test_every_variant_of_ours_can_be_run():
     for name in NAMES:
         if name not in RIVALS:
-            assert method(name)(DATA, 0.5, 0).variables
+            assert method(name)(DATA, 0.2, 0).variables
 
 
 def test_each_method_has_one_record_and_each_record_a_method():
@@ -44,7 +47,7 @@ def test_without_networks_none_is_trained_to_the_end():
     settings = ours.VARIANTS["without-networks"]
     x = np.linspace(0.1, 9, 40)
     data = make_dataset(x, np.sin(x**1.7) * np.log(x) + np.sin(7.3 * x), names=["x"])
-    quick = replace(settings, exhaustive=replace(settings.exhaustive, rounds=0), time_limit=60.0, workers=1)
+    quick = replace(settings, exhaustive=replace(settings.exhaustive, levels=0), time_limit=60.0, workers=1)
     found = search(data, quick)
     assert found.epochs <= 1
     assert found.prunings == ()

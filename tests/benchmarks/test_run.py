@@ -31,13 +31,13 @@ def command(*options: str) -> str:
 
 def test_a_run_is_written_down_and_not_run_again(tmp_path):
     file = tmp_path / "runs.jsonl"
-    options = "--methods", "ours", "--problems", "koza-04", "--seconds", "2", "--jobs", "1", "--file", str(file)
+    options = "--methods", "ours", "--problems", "koza-04", "--seconds", "60", "--jobs", "1", "--file", str(file)
     assert "1 runs to do" in command(*options)
     (row,) = record.read(file)
     assert (row["method"], row["group"], row["recovered"], row["status"]) == ("ours", "koza", True, "done")
     assert row["formula"] == "x**3 + x**2 + x"
     assert row["complexity"] == row["true_complexity"]
-    assert 0 < row["seconds"] < 2
+    assert 0 < row["seconds"] < 60
     assert {"commit", "python", "versions", "machine", "cores"} <= set(row)
     assert "0 runs to do" in command(*options)
     assert "1 runs to do" in command(*options, "--seeds", "2", "--keep")
@@ -193,7 +193,7 @@ def test_formulas_can_be_judged_again():
 def test_a_cluster_can_do_the_runs(tmp_path):
     pytest.importorskip("distributed")
     file = tmp_path / "runs.jsonl"
-    options = "--methods=ours", "--problems=koza-03,koza-04", "--seconds=2", "--jobs=2", "--backend=dask"
+    options = "--methods=ours", "--problems=koza-03,koza-04", "--seconds=60", "--jobs=2", "--backend=dask"
     command(*options, f"--file={file}")
     assert sorted((row["problem"], row["status"]) for row in record.read(file)) == [
         ("koza-03", "done"),

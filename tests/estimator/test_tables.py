@@ -13,12 +13,11 @@ from scipy import sparse
 
 from prunesymnet import PruneSymRegressor, SearchSettings, make_operator
 from prunesymnet.errors import DataError, DataWarning
-from prunesymnet.search import PRESETS
-from prunesymnet.search.stages import ExhaustiveSettings
+from prunesymnet.search import PRESETS, ExhaustiveSettings
 
 FEW = replace(PRESETS["paper"], layers=2, max_epochs=20)  # ends by itself, and always in the same place
-ROUNDS = SearchSettings(max_epochs=1, exhaustive=ExhaustiveSettings(rounds=2, networks=False))  # the bank alone
-SHORT = replace(ROUNDS, exhaustive=ExhaustiveSettings(rounds=0))  # shortcuts alone
+ROUNDS = SearchSettings(max_epochs=1, exhaustive=ExhaustiveSettings(levels=2))  # the bank alone
+SHORT = replace(ROUNDS, exhaustive=ExhaustiveSettings(levels=0))  # shortcuts alone
 RNG = np.random.default_rng(0)
 X = RNG.uniform(1, 3, (40, 2))
 Y = X[:, 0] * X[:, 1]
@@ -441,7 +440,7 @@ def test_equal_weights_are_none(weights):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (np.zeros(40), "(?i)sample.?weight"),
+        (np.zeros(40), "(?i)weights must be positive|sample.?weight"),
         (-np.ones(40), "(?i)negative.*sample.?weight"),
         (np.full(40, math.nan), "(?i)sample.?weight.*NaN"),
         (np.ones(3), "(?i)sample.?weight"),

@@ -26,8 +26,7 @@ from sklearn.utils import estimator_html_repr
 
 from prunesymnet import PruneSymRegressor, SearchSettings, make_operator
 from prunesymnet.errors import FileFormatError, InterruptedWarning
-from prunesymnet.search import PRESETS
-from prunesymnet.search.stages import ExhaustiveSettings
+from prunesymnet.search import PRESETS, ExhaustiveSettings
 
 FEW = replace(PRESETS["paper"], layers=2, max_epochs=20)  # ends by itself, and always in the same place
 X = np.random.default_rng(3).uniform(0.5, 2.0, (60, 2))
@@ -77,7 +76,7 @@ def test_names_come_through_a_column_transformer():
 
 
 def test_a_grid_of_complexities_on_two_processes():
-    one = PruneSymRegressor(preset=SearchSettings(exhaustive=ExhaustiveSettings(rounds=0), max_epochs=1), n_jobs=1)
+    one = PruneSymRegressor(preset=SearchSettings(exhaustive=ExhaustiveSettings(levels=0), max_epochs=1), n_jobs=1)
     grid = GridSearchCV(one, {"max_complexity": [2, 9]}, n_jobs=2, cv=2).fit(X, PRODUCT)
     assert grid.best_params_ == {"max_complexity": 9}
     assert grid.best_score_ == pytest.approx(1)

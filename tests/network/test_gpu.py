@@ -11,8 +11,7 @@ from prunesymnet.data import make_dataset
 from prunesymnet.network import Network
 from prunesymnet.network.activation import backward, forward
 from prunesymnet.network.training import Trainer, TrainingSettings
-from prunesymnet.search import SearchSettings, search
-from prunesymnet.search.stages import ExhaustiveSettings
+from prunesymnet.search import ExhaustiveSettings, SearchSettings, search
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 

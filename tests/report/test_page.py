@@ -242,7 +242,7 @@ def test_numbers_of_the_page_are_those_of_the_equations(tmp_path):
     changed, same = page.source.split("Changed:")[1].split("By default:")
     assert re.findall(r"<code>(.*?)</code>", changed) == ["seed", "constraints.max_uses.exp"]
     assert "<code>time_limit</code>" in same
-    assert "<code>exhaustive.rounds</code>" in same
+    assert "<code>exhaustive.levels</code>" in same
     assert "<code>seed</code>" not in same
 
 

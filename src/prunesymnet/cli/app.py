@@ -1,9 +1,9 @@
 """The commands, and what they say when something is wrong.
 
-What takes long to import is imported in the command that needs it: `--help` is there at once.
+What takes long to import is imported in the command that needs it, so that `--help` appears at once.
 
-Exit codes: 0 done; 2 wrong usage; 3 a table, a model or a folder that can't be used; 4 nothing found that the limits
-allow; 130 stopped by Ctrl-C (with the best so far printed).
+Exit codes: 0 done; 2 wrong usage; 3 a table, a model or a folder that can't be used; 4 no formula found that keeps the
+constraints; 130 stopped by Ctrl-C (with the best so far printed).
 """
 
 import enum
@@ -94,7 +94,7 @@ def fit(
     preset: Annotated[Preset, typer.Option(help="The method.")] = Preset.default,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; 0 is one for each core.", min=0)] = 0,
     device: Annotated[str, typer.Option(help="cpu, or cuda for a GPU.")] = "cpu",
-    seed: Annotated[int, typer.Option(help="Another seed, another search.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Of the random numbers: another one, another search.", min=0)] = 0,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -163,7 +163,7 @@ def predict(
 @app.command()
 def export(
     model: Saved,
-    to: Annotated[Target, typer.Option("--to", help="What the formula is to become.")],
+    to: Annotated[Target, typer.Option("--to", help="The format to write the formula in.")],
     out: Out = None,
     index: Index = None,
 ) -> None:
@@ -195,12 +195,12 @@ def report(run: RunDir, out: Out = None) -> None:
 def resume(
     run: RunDir,
     time_limit: Annotated[
-        float | None, typer.Option("--time-limit", "-t", help="Seconds to go on for (left out: as long as at first).")
+        float | None, typer.Option("--time-limit", "-t", help="Seconds to continue for (left out: as at first).")
     ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Go on with a run, however it ended."""
+    """Continue a run, however it ended."""
     with clear_errors():
         from prunesymnet.runs import resume as resumed
 
@@ -232,7 +232,7 @@ def bench(
 
 @app.command()
 def demo(time_limit: Seconds = 8.0) -> None:
-    """Find laws that people know in the tables they come from."""
+    """Find well-known laws in the tables that they were found in."""
     with clear_errors():
         from prunesymnet.cli.demo import find_laws
 
@@ -289,7 +289,7 @@ def fail(message: str, code: int) -> None:
 
 @contextmanager
 def clear_errors() -> Iterator[None]:
-    """One line that says what is wrong and what to do; no traceback for what a user can mend."""
+    """One line that says what is wrong and what to do; no traceback for what a user can correct."""
     import warnings
 
     def show(message: Any, *_: Any, **__: Any) -> None:

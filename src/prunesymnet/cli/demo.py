@@ -1,4 +1,4 @@
-"""Laws that people know, out of the tables they were found in: from the numbers alone, with no form given."""
+"""Well-known laws from the tables that they were found in: from the numbers alone, with no form given."""
 
 import typer
 

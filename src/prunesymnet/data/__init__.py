@@ -19,12 +19,14 @@ prunesymnet.errors.DataError: column 'mass': no value (NaN) in row 2; drop or fi
 from prunesymnet.data.checks import check_finite, repair_names
 from prunesymnet.data.dataset import Dataset, from_frame, make_dataset
 from prunesymnet.data.files import EXAMPLES, Table, load_example, read_frame, read_table
+from prunesymnet.data.rows import distinct_rows
 
 __all__ = [
     "EXAMPLES",
     "Dataset",
     "Table",
     "check_finite",
+    "distinct_rows",
     "from_frame",
     "load_example",
     "make_dataset",

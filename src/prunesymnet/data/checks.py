@@ -1,4 +1,4 @@
-"""What every table passes on its way into a Dataset: shape, names, cells."""
+"""The checks that every table passes on its way into a Dataset: of its shape, names and cells."""
 
 import hashlib
 import keyword
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 LARGEST = 1e150
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
-# Columns that are no numbers, by their dtype's class or by the letter that numpy and pandas have for it.
+# Columns that hold no numbers, by the class of their dtype or by the letter that numpy and pandas have for it.
 _REMEDIES = {
     pd.SparseDtype: "is sparse; convert it first (.sparse.to_dense())",
     pd.CategoricalDtype: "is categorical; give one 0/1 column per category (pandas.get_dummies)",
@@ -52,7 +52,7 @@ def as_table(values: Any, what: str) -> Any:
     if array.dtype.names:
         raise DataError(f"{what} is a structured array; pass pandas.DataFrame({what})")
     if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
-        array = np.array(values, dtype=object)  # numpy has made text of every cell for the sake of one
+        array = np.array(values, dtype=object)  # one cell of text makes numpy turn all into text
     if array.ndim not in (1, 2):
         kind = type(values).__name__
         raise DataError(f"{what} must be [rows] or [rows, columns]; this {kind} has shape {array.shape}")
@@ -93,7 +93,7 @@ def check_names(names: Iterable[str], target: str, count: int) -> tuple[str, ...
     problems = []
     for position, name in enumerate((*names, target), start=1):
         if name == "":
-            reason = "is empty (row numbers, written along? then leave them out)"
+            reason = "is empty (row numbers? then leave them out)"
         elif is_name(name):
             continue
         else:
@@ -209,8 +209,10 @@ def as_weights(column: "pd.Series[Any]") -> Floats:
     if negative := _where(weights < 0):
         message = f"weights must be at least 0; negative in {in_rows(negative)}; correct them"
         raise cell_error(message, negative)
-    if not weights.any():
-        raise DataError("weights are all 0; give at least one row a positive weight, or leave them out")
+    positive = np.count_nonzero(weights)
+    if positive < 2:
+        found = f"positive in {positive} of {len(weights)} rows"
+        raise DataError(f"weights must be positive in at least 2 rows, and are {found}; correct or omit them")
     return weights
 
 

@@ -17,11 +17,11 @@ from prunesymnet.errors import DataError
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """A checked table: features ``X`` [rows, features], target ``y`` [rows], and who they are.
+    """A checked table: features ``X`` [rows, features], target ``y`` [rows], and their names.
 
     The arrays are read-only float64 copies; X lies column by column in memory, as it is read. ``weights``
-    are one per row, at least 0 and not all 0; None means all alike. ``count`` is how many measurements the rows stand
-    for, where equal ones were put together (None: one each).
+    are one per row, at least 0, and positive in at least two rows; None means that all are equal. ``count`` is how many
+    measurements the rows stand for, where equal ones were merged (None: one each).
 
     >>> Dataset([[1, 2], [3, 5]], [0, 1], ("a", "b")).columns["b"]
     array([2., 5.])
@@ -93,7 +93,7 @@ class Dataset:
         return len(self.names)
 
     def check_sizes(self) -> None:
-        """An error for a column whose squares are out of the range of floats: no sum of squares could be told."""
+        """An error for a column whose squares are out of the range of floats: sums of squares would not be numbers."""
         for name, column in self.columns.items():
             checks.check_size(column, f"column {name!r}")
         checks.check_size(self.y, f"target {self.target!r}")
@@ -110,8 +110,8 @@ class Dataset:
     def take(self, index: Any) -> "Dataset":
         """The rows that ``index`` selects: row numbers from 0 (repeats allowed), a mask, or a slice.
 
-        One row will do here, and a column that becomes constant is no cause for a warning: the whole table
-        has been checked, and its owner told.
+        One row is enough here, and a column that becomes constant is no cause for a warning: the whole table was
+        checked when it was made.
 
         >>> make_dataset([1, 2, 3], [2, 4, 8]).take([0, -1]).y
         array([2., 8.])
@@ -128,10 +128,17 @@ class Dataset:
         weights = None if self.weights is None else self.weights[chosen]
         if weights is not None and not weights.any():
             raise DataError("the rows taken all have weight 0; take others (another seed), or drop those rows")
-        part = object.__new__(Dataset)
         X = np.asfortranarray(self.X[chosen])
-        part.__setstate__(vars(self) | {"X": X, "y": self.y[chosen], "weights": weights, "count": None})
-        return part
+        return self._with(X=X, y=self.y[chosen], weights=weights, count=None)
+
+    def with_weights(self, weights: Floats | None, count: int | None = None) -> "Dataset":
+        """The same rows with other weights, which are not checked again; they stand for `count` measurements."""
+        return self._with(weights=weights, count=count)
+
+    def _with(self, **fields: Any) -> "Dataset":
+        other = object.__new__(Dataset)
+        other.__setstate__(vars(self) | fields)
+        return other
 
     def split(self, holdout: float = 0.25, seed: int = 0) -> tuple["Dataset", "Dataset"]:
         """Training part and hold-out part, drawn without replacement; each keeps the table's order.

@@ -67,11 +67,11 @@ class Table:
 
     frame: pd.DataFrame
     name: str
-    text: str = ""  # empty where the file is none
+    text: str = ""  # of a text file, to find the line of a row in
 
     @contextmanager
     def located(self) -> Iterator[None]:
-        """What is wrong with the table is said with the file's name, and the lines of it."""
+        """Adds the name of the file, and the lines in it, to an error about the table."""
         try:
             yield
         except DataError as problem:

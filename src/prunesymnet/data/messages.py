@@ -1,4 +1,4 @@
-"""How a problem with a table is told: the words for rows and names, the error, the warning."""
+"""How problems with a table are reported: the words for rows and names, the error, the warning."""
 
 import inspect
 import warnings

@@ -1,4 +1,4 @@
-"""What the estimator's parameters say: `SearchSettings`, with each parameter checked by name."""
+"""From the estimator's parameters to `SearchSettings`, each one checked by name."""
 
 import os
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from prunesymnet.search import PRESETS, Constraints, SearchSettings
 
 
 def settings_of(estimator: Any) -> SearchSettings:
-    """The settings that its parameters say, checked."""
+    """The settings that the parameters of an estimator ask for, checked."""
     preset = estimator.preset
     if isinstance(preset, str):
         if preset not in PRESETS:

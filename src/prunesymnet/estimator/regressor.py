@@ -11,8 +11,7 @@ array([2.])
 >>> print(model.latex())
 y = \\frac{x_{1}^{2}}{2} + \\sin\\left(x_{2}\\right)
 
-What it does itself is to check what comes in and to hand out what came out; the search is in `search`, what is kept of
-it in `runs`.
+It checks what comes in and hands out what was found. The search is in `search`, and what is kept of it in `runs`.
 """
 
 import html
@@ -30,11 +29,11 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from prunesymnet.coefficients import FitSettings, fit
-from prunesymnet.data import Dataset, check_finite, checks, repair_names
+from prunesymnet.data import Dataset, check_finite, checks, distinct_rows, repair_names
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, DomainWarning, InterruptedWarning
 from prunesymnet.estimator.parameters import is_whole, own_operators, settings_of
-from prunesymnet.estimator.tables import as_pandas, has_names, merged, targets_of, weighty
+from prunesymnet.estimator.tables import as_pandas, has_names, targets_of
 from prunesymnet.expression import Expression, parse
 from prunesymnet.operators import Operator
 from prunesymnet.runs import Model, ended_by_hand, load_model, resume, run
@@ -61,8 +60,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         error), "heldout" (least error on held-out rows), or a function from the table `equations_` to a row. None: what
         the preset has, "mdl".
     time_limit : float, default=None
-        Seconds for the whole fit. None: what the preset has, 60. A search that finds an exact formula, or nothing but
-        noise left, ends earlier.
+        Seconds for the whole fit. None: what the preset has, 60. A search ends earlier when a formula is exact, or when
+        what is left looks like noise.
     preset : str or SearchSettings, default="default"
         "default", "paper" (the paper's method alone), "no-gradient", "random-pruning", or settings of your own.
     n_jobs : int, default=-1
@@ -76,7 +75,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     callbacks : list of callables, default=()
         Each is called with an `Update` at every new best formula, and may raise StopIteration to end the fit.
     run_dir : path, default=None
-        A folder in which all is kept while it is found; see `resume`.
+        A folder in which everything is kept from the moment it is found; see `resume`.
     warm_start : bool, default=False
         Whether a second fit begins with the formulas of the first.
 
@@ -134,7 +133,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         """
         settings = settings_of(self)
         earlier = getattr(self, "fronts_", ()) if self.warm_start else ()
-        columns, tables = self._tables(X, y, sample_weight)
+        columns, tables = self._tables(X, y, sample_weight, settings)
         starts: list[Start] = []
         if len(earlier) == len(tables) and self.model_.names == tables[0].names:
             starts = [Start(tuple(equation.expression for equation in front), 0, 1) for front in earlier]
@@ -153,7 +152,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     def fit_form(
         self, form: str | Expression, X: Any, y: Any, sample_weight: Any = None, *, names: Sequence[str] | None = None
     ) -> "PruneSymRegressor":
-        """Fit the constants of a form that you give: all names in it that are no columns, and all numbers with a point.
+        """Fit the constants of a form that you know: every name in it that is not a column, every number with a point.
 
         `names` are the columns' names where X has none (else x1, x2, ...; a single column may be called x).
 
@@ -170,21 +169,21 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             raise ValueError(f"names must be a list of names for an X that has none, got {names!r}")
         if names is None and not has_names(X) and np.shape(X)[1:] == (1,) and "x" in tree.variables:
             names = ["x"]
-        columns, tables = self._tables(X, y, sample_weight, names=names, merge=False)
+        columns, tables = self._tables(X, y, sample_weight, settings, names)
         parameters = [name for name in tree.variables if name not in tables[0].names]
         if parameters == list(tree.variables) != [str(tree)]:
             known = ", ".join(tables[0].names)
             raise ValueError(f"the form {tree} has none of the columns ({known}): all its names would be constants")
         starts = FitSettings(starts=STARTS, seed=settings.seed)
         fronts = []
-        for table in tables:
+        for table in map(distinct_rows, tables):
             table.check_sizes()
             found = fit(tree, table, parameters=parameters, settings=starts)
             fronts.append(Front((Equation.of(found, table),), 0, found.status.value, found.seconds, 1))
         return self._set(Model(tuple(fronts), tables[0].names, columns, settings))
 
     def _tables(
-        self, X: Any, y: Any, sample_weight: Any, names: Sequence[str] | None = None, *, merge: bool = True
+        self, X: Any, y: Any, sample_weight: Any, settings: SearchSettings, names: Sequence[str] | None = None
     ) -> tuple[tuple[str, ...] | None, list[Dataset]]:
         """The columns as the user calls them, and a checked table for each target."""
         features = self._features(X, reset=True)
@@ -197,22 +196,16 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             raise DataError("X has one row (n_samples = 1); a formula needs at least 2")
         columns = tuple(map(str, self.feature_names_in_)) if hasattr(self, "feature_names_in_") else None
         wanted = columns or names or [f"x{i + 1}" for i in range(features.shape[1])]
-        ours = repair_names(wanted, taken=[operator.name for operator in own_operators(settings_of(self))])
+        ours = repair_names(wanted, taken=[operator.name for operator in own_operators(settings)])
         if len(ours) != features.shape[1] or len({*wanted}) != len(ours):
             raise DataError(f"names must be {features.shape[1]} different names, one per column of X, got {names!r}")
         called = repair_names(labels, taken=ours)
         self._flat = np.ndim(targets) == 1
-        rows, count = np.column_stack([features, targets]), None
-        rows, weights = weighty(rows, weights)
-        if merge:
-            rows, weights, count = merged(rows, weights)
-        return columns, [
-            Dataset(rows[:, : len(ours)], target, ours, name, weights, count)
-            for target, name in zip(rows[:, len(ours) :].T, called, strict=True)
-        ]
+        each = targets[:, None] if self._flat else targets
+        return columns, [Dataset(features, y, ours, name, weights) for y, name in zip(each.T, called, strict=True)]
 
     def _features(self, X: Any, *, reset: bool) -> Array:
-        """X as finite numbers; what is wrong with a frame is said by column and row."""
+        """X as finite numbers; an error names the column and the row."""
         if not has_names(X):
             if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
                 raise DataError("X has masked cells; fill them (.filled()) or drop their rows")
@@ -271,7 +264,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     def predict_interval(
         self, X: Any, confidence: float = 0.95, index: int | Sequence[int] | None = None
     ) -> tuple[Array, Array]:
-        """Between which values a new measurement will lie in that share of cases, if the formula is right."""
+        """The bounds between which a new measurement lies with that probability, if the formula is right."""
         columns = self._columns(X)
         bounds = [equation.interval(columns, confidence) for equation in self._chosen(index)]
         return self._shaped([low for low, _ in bounds]), self._shaped([high for _, high in bounds], warn=False)
@@ -360,7 +353,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         selection: Any = None,
         allow: Any = None,
     ) -> Any:
-        """Go on with the run of a folder, however it ended; for `operators`, `selection` and `allow` see `load`."""
+        """Continue the run of a folder, however it ended; for `operators`, `selection` and `allow` see `load`."""
         model = resume(
             run_dir,
             time_limit=time_limit,

@@ -13,34 +13,12 @@ from prunesymnet.errors import DataError
 Array = NDArray[np.float64]
 
 
-def weighty(rows: Array, weights: Array | None) -> tuple[Array, Array | None]:
-    """Without the rows of no weight."""
-    if weights is None:
-        return rows, None
-    kept = weights > 0
-    if kept.sum() < 2:
-        raise DataError(f"sample_weight leaves {kept.sum()} of {len(rows)} rows; give at least 2 a positive weight")
-    return rows[kept], weights[kept]
-
-
-def merged(rows: Array, weights: Array | None) -> tuple[Array, Array | None, int]:
-    """With one row where several are the same, of their weight together: a row of weight 2 is two rows. And how many
-    rows there were."""
-    frame = pd.DataFrame(rows)
-    if frame.duplicated().any() and frame.drop_duplicates().shape[0] > 1:
-        groups = frame.groupby(list(frame.columns), sort=False).ngroup().to_numpy()
-        first = np.unique(groups, return_index=True)[1]
-        weights = np.bincount(groups, weights=weights).astype(np.float64)
-        rows = rows[first]
-    return rows, None if weights is None or (weights == weights[0]).all() else weights, len(frame)
-
-
 def has_names(X: Any) -> bool:
-    return hasattr(type(X), "columns") or isinstance(X, pd.DataFrame)  # asking a lazy frame itself makes it work
+    return hasattr(type(X), "columns") or isinstance(X, pd.DataFrame)  # a lazy frame would be computed if asked itself
 
 
 def as_pandas(values: Any, what: str) -> pd.DataFrame:
-    """A frame of any kind as pandas has it."""
+    """A frame of any kind as a pandas frame."""
     if isinstance(values, pd.DataFrame):
         return values
     if not hasattr(values, "to_pandas"):

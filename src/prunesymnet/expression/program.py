@@ -330,8 +330,3 @@ def evaluate_torch(
     out = fold(expression, leaf, combine)
     lead = () if constants is None else tuple(constants.shape[:-1])
     return torch.broadcast_to(out, (*lead, anchor.shape[-1]))
-
-
-def as_columns(names: Sequence[str], X: Array) -> dict[str, Array]:
-    """A table's columns by name."""
-    return {name: X[:, i] for i, name in enumerate(names)}

@@ -15,7 +15,7 @@ from typing import Any
 from prunesymnet.errors import FileFormatError
 
 VERSION = 1  # of the formats; a newer one is refused
-LARGEST = 64 * 2**20  # bytes of a file that is read
+LARGEST = 64 * 2**20  # bytes of a file that is read: ours have kilobytes, and more than this would fill the memory
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -79,7 +79,7 @@ def unseal(path: Path, kind: str) -> dict[str, Any]:
     try:
         same = isinstance(content, dict) and whole.get("sha256") == _digest(content)
     except (RecursionError, UnicodeEncodeError):  # nested too deeply; half a character
-        raise FileFormatError(f"{path}: holds what no file of ours holds") from None
+        raise FileFormatError(f"{path}: is not a file that PruneSymNet has written") from None
     if not same or not isinstance(content, dict):
         raise FileFormatError(f"{path}: was changed after it was written (its checksum is wrong); write it again")
     return content
@@ -93,7 +93,7 @@ def read_json(text: str, where: str) -> Any:
         reason = "it is cut off" if cut else f"line {problem.lineno}: {problem.msg}"
         raise FileFormatError(f"{where}: is not whole JSON ({reason})") from None
     except (RecursionError, ValueError):  # nested too deeply; a number of a million digits; NaN
-        raise FileFormatError(f"{where}: holds what no file of ours holds") from None
+        raise FileFormatError(f"{where}: is not a file that PruneSymNet has written") from None
 
 
 def line(record: dict[str, Any]) -> bytes:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from prunesymnet.data import Dataset
+from prunesymnet.data import Dataset, distinct_rows
 from prunesymnet.errors import DataError, FileFormatError
 from prunesymnet.expression import Expression, to_text
 from prunesymnet.operators import Operator
@@ -35,12 +35,12 @@ from prunesymnet.version import __version__
 
 KIND = "prunesymnet run"
 WEIGHTS = "sample weights"  # no column of a formula can have this name
-EVERY = 0.5  # seconds between two lines that tell of no new formula
+EVERY = 0.5  # seconds between two lines without a new formula: enough to see that the run is alive
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run as its folder has it: the table once for each target, the settings, and how far each target has come."""
+    """A run as its folder has it: the table once for each target, the settings, and how far the search for each got."""
 
     path: Path
     tables: tuple[Dataset, ...]
@@ -51,12 +51,12 @@ class Run:
     ended: bool = True
 
     def latest(self) -> Model:
-        """What was found, also where the run was ended before it could say so: then its last formulas, as they were
+        """What was found; where the run was cut off before it could write a model, its last formulas as they were
         fitted."""
         if self.model is not None and self.ended:
             return self.model
         pairs = zip(self.tables, self.starts, strict=True)
-        fronts = [front_of(table, start.formulas, self.settings) for table, start in pairs]
+        fronts = [front_of(distinct_rows(table), start.formulas, self.settings) for table, start in pairs]
         status = "the run was ended from outside"
         fronts = [dataclasses.replace(one, status=status) for one in fronts]
         return Model(tuple(fronts), self.tables[0].names, self.columns, self.settings)
@@ -191,14 +191,15 @@ def _tables(
         frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
         weights = frame[WEIGHTS].to_numpy(np.float64) if WEIGHTS in frame.columns else None
         X = np.asfortranarray(frame[list(names)].to_numpy(np.float64))
-        return tuple(Dataset(X, frame[t].to_numpy(), names, t, weights, count) for t in targets)
+        merged = None if count == len(frame) else count
+        return tuple(Dataset(X, frame[t].to_numpy(), names, t, weights, merged) for t in targets)
     except (OSError, ValueError, KeyError, NotImplementedError, DataError) as problem:
         reason = str(problem).partition("\n")[0]
         raise FileFormatError(f"{file}: is not the table of this run ({reason})") from None
 
 
 def _starts(file: Path, names: tuple[str, ...], outputs: int, operators: Sequence[Operator]) -> tuple[Start, ...]:
-    """How far each target has come, by the lines that were written. The last one may be cut off."""
+    """How far the search for each target got, by the lines that were written. The last one may be cut off."""
     formulas: list[tuple[Expression, ...]] = [()] * outputs
     levels, again = [0] * outputs, 0
     lines = file.read_bytes().split(b"\n") if file.exists() else []

@@ -4,7 +4,7 @@
 >>> from prunesymnet.data import load_example
 >>> from prunesymnet.search import SearchSettings, search
 >>> boyle = load_example("boyle")
->>> settings = SearchSettings(time_limit=2)
+>>> settings = SearchSettings(max_fits=20)
 >>> model = Model((search(boyle, settings).front,), boyle.names, boyle.names, settings)
 >>> with tempfile.TemporaryDirectory() as folder:
 ...     model.save(f"{folder}/boyle.json")

@@ -18,7 +18,7 @@ from prunesymnet.operators import OPERATORS, Operator
 from prunesymnet.search import SearchSettings
 
 Record = dict[str, Any]
-LONGEST = 1_000_000  # characters of a formula
+LONGEST = 1_000_000  # characters of a formula, as many as `parse` accepts
 FUNCTION = "function"  # what is written for one: a file holds no code
 FUNCTIONS = ("selection", "allow")  # the settings that may be one
 

@@ -37,8 +37,8 @@ def run(
 ) -> Model:
     """Search each table (the same rows with another target) in turn; they share the time limit.
 
-    `columns` is what the user calls the columns, if they have names; `folder` is where to keep the run; `starts` is
-    where earlier searches had come.
+    `columns` is what the user calls the columns, if they have names; `folder` is where to keep the run; `starts` say
+    how far earlier searches got, one for each table.
     """
     columns = None if columns is None else tuple(map(str, columns))
     kept = None if folder is None else RunFolder(folder)
@@ -56,8 +56,8 @@ def resume(
     callbacks: Sequence[Callback] = (),
     progress: bool = True,
 ) -> Model:
-    """Go on with the run of a folder, for as long as it was given at first or for `time_limit` seconds; what was found
-    before stays on the front."""
+    """Continue the run of a folder, for as long as the first time or for `time_limit` seconds; what was found before
+    stays on the front."""
     earlier = read_run(folder, operators=operators, functions=functions)
     settings = earlier.settings if time_limit is None else replace(earlier.settings, time_limit=time_limit)
     kept = RunFolder(folder)
@@ -94,7 +94,7 @@ def _searched(
 
 
 class _Teller:
-    """Passes on what the search says to all who want to know."""
+    """Passes each update of a search on: to the display, the folder and the callbacks."""
 
     def __init__(
         self,

@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal, Scanner, in_parts
 from prunesymnet.coefficients import Fit
-from prunesymnet.data import Dataset
+from prunesymnet.data import Dataset, distinct_rows
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
 from prunesymnet.operators import select_operators
@@ -70,6 +70,7 @@ def search(
         if settings not in PRESETS:
             raise ValueError(f"a preset must be one of {', '.join(PRESETS)}, got {settings!r}")
         settings = PRESETS[settings]
+    data = distinct_rows(data)
     data.check_sizes()
     settings.constraints.check(data.names, tuple(select_operators(settings.operators)))
     # Our threads work on whole tasks. The matrix products inside are held to one thread each: so they do not get in
