@@ -16,7 +16,8 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import record
 from prunesymnet.bank.bank import Bank, grow_bank
-from prunesymnet.bank.scan import Question, scan
+from prunesymnet.bank.regression import Regression
+from prunesymnet.bank.scan import scan
 
 POINTS = 128
 # A table, a formula of some of its columns, and both searched in a process of their own, so that memory is its own.
@@ -63,7 +64,7 @@ def scoring(nodes: int, questions: int, products: bool, threads: tuple[int, ...]
     threads are measured in turn, so that a ratio says more about them than about the hour."""
     pool = bank(nodes)
     rng = np.random.default_rng(1)
-    asked = [Question(rng.normal(size=POINTS)) for _ in range(questions)]
+    asked = [Regression(rng.normal(size=POINTS)) for _ in range(questions)]
 
     def call(workers: int) -> None:
         scan(pool.values, pool.complexity, asked, products=products, workers=workers, device=device)

@@ -1,6 +1,5 @@
 """The rivals' formulas, as we write them, say what they said."""
 
-from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
@@ -10,7 +9,6 @@ from benchmarks.methods import NAMES, method, missing, ours
 from benchmarks.methods.registry import METHODS, RIVALS, SHOWN
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import evaluate
-from prunesymnet.search import search
 
 X = np.random.default_rng(0).uniform(1, 3, (60, 2))
 DATA = make_dataset(X, X[:, 0] * X[:, 1] + X[:, 0], names=["a", "b"])
@@ -41,16 +39,6 @@ def test_each_method_has_one_record_and_each_record_a_method():
     assert len({colour for colour, _ in looks}) == len({mark for _, mark in looks}) == len(looks)
     for name in RIVALS:
         assert (METHODS[name].about and find_spec(f"benchmarks.methods.{METHODS[name].module}")) is not None
-
-
-def test_without_networks_none_is_trained_to_the_end():
-    settings = ours.VARIANTS["without-networks"]
-    x = np.linspace(0.1, 9, 40)
-    data = make_dataset(x, np.sin(x**1.7) * np.log(x) + np.sin(7.3 * x), names=["x"])
-    quick = replace(settings, exhaustive=replace(settings.exhaustive, levels=0), time_limit=60.0, workers=1)
-    found = search(data, quick)
-    assert found.epochs <= 1
-    assert found.prunings == ()
 
 
 def test_an_unknown_method_is_named():

@@ -307,7 +307,7 @@ def test_ctrl_c_at_the_very_end_returns_nothing_that_breaks_the_rules(monkeypatc
         raise KeyboardInterrupt
 
     rules = Constraints(requires=("x",), max_uses={"x": 0})
-    monkeypatch.setattr("prunesymnet.search.judge.Judge.verdict", interrupted)
+    monkeypatch.setattr("prunesymnet.search.finish.Finish.choose", interrupted)
     with pytest.raises(NothingFoundError):
         search(NOISY, replace(SHORTCUTS, constraints=rules))
 
@@ -485,10 +485,10 @@ def test_a_formula_of_the_start_about_other_columns_is_refused():
 
 def test_levels_that_are_complete_are_not_done_again():
     stages = []
-    settings = replace(PATIENT, max_epochs=20)
-    found = search(NOISY, settings, start=Start(levels=3), watch=lambda update: stages.append(update.stage))
-    assert found.levels == 3
-    assert found.status is SearchStatus.MAX_EPOCHS
+    complete = PATIENT.exhaustive.levels
+    found = search(NOISY, PATIENT, start=Start(levels=complete), watch=lambda update: stages.append(update.stage))
+    assert found.levels == complete
+    assert found.status is SearchStatus.FINISHED
     assert "pairs" not in stages
 
 

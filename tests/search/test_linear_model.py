@@ -62,7 +62,7 @@ def test_where_every_error_is_small_enough_no_column_is_needed():
 def test_a_plane_in_much_noise_comes_without_the_columns_that_say_nothing():
     rows = 1000
     data = table(rows, columns=12, noise=4.0, seed=1)
-    banks = ExhaustiveSettings(levels=0, without=("networks",))
+    banks = ExhaustiveSettings(levels=0)
     found = search(data, SearchSettings(time_limit=float("inf"), exhaustive=banks)).best
     assert found.expression.complexity < linear(data.names).complexity
     base = error(data, data.names)

@@ -14,9 +14,10 @@ from prunesymnet.search import SearchSettings, SearchStatus
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.fitting import Fitter
 from prunesymnet.search.rows import Rows
+from prunesymnet.search.stages.networks import NETWORKS
 from prunesymnet.search.stopping import (
+    FINAL,
     MORE_BATCHES,
-    POLYNOMIAL,
     TO_FINISH,
     LimitReached,
     Limits,
@@ -79,8 +80,9 @@ def test_a_long_one_is_given_some_more_batches():
 
 
 def test_a_polynomial_is_final():
-    assert Patience().is_over(archive_with(LONG, POLYNOMIAL))
-    assert stages_named(POLYNOMIAL)
+    for stage in FINAL:
+        assert Patience().is_over(archive_with(LONG, stage))
+    assert {*FINAL} == {stage.name for stage in (*stages_named("polynomials"), NETWORKS)}
 
 
 def test_what_is_not_exact_ends_nothing():

@@ -94,6 +94,8 @@ def hidden_share(context: Context, chosen: Fit) -> float | None:
     values, jacobian = compile_expression(chosen.expression).values_and_jacobian(problem.columns)
     residual, rows = problem.y - values, len(problem.y)
     bank = context.with_reciprocals(context.grow(BANK))
+    if not len(bank):
+        return None
     regression = Regression(residual, jacobian if len(jacobian) else None, problem.weights)
     before = float(unexplained(np.zeros((1, 0, rows)), regression)[0])
     # Of M columns by chance the best leaves about M**(-2/freedom) of what has so many degrees of freedom.
