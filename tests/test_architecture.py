@@ -31,7 +31,7 @@ ORDER = {
         "waiting", "fitting", "stopping", "finish", "result", "loop",
     ),
     "search.stages": (
-        "base", "power_law", "polynomials", "function_nodes", "networks", "unwrapping", "fixed_terms", "denominators",
+        "base", "power_law", "polynomials", "networks", "unwrapping", "fixed_terms", "denominators",
         "pairs", "singles", "chains", "rational", "powers", "factored_quotients", "frequencies", "phases",
         "query_pairs", "pursuit", "grafts", "blocks",
     ),

@@ -13,6 +13,7 @@ from prunesymnet.network import Network
 from prunesymnet.network.activation import backward, forward
 from prunesymnet.network.training import Trainer, TrainingSettings
 from prunesymnet.search import ExhaustiveSettings, SearchSettings, search
+from torch_network import initial_weights, input_rows
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 
@@ -22,8 +23,8 @@ DATA = make_dataset(X, X[:, 0] * X[:, 1] / 2, names=["x", "y"], target="t")
 
 def test_the_way_forward_and_back_is_the_same():
     network = Network(("x", "y"), layers=3)
-    weights = network.initial_weights(5, 0, dtype=torch.float64)
-    inputs = network.input_rows(DATA.columns, dtype=torch.float64)
+    weights = initial_weights(network, 5, 0, dtype=torch.float64)
+    inputs = input_rows(network, DATA.columns, dtype=torch.float64)
     upstream = torch.randn(5, 64, dtype=torch.float64)
     here = forward(np, weights.numpy(), inputs.numpy(), network.rows, network.sizes)
     there = forward(torch, weights.cuda(), inputs.cuda(), network.rows, network.sizes)

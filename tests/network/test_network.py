@@ -10,6 +10,7 @@ from prunesymnet.errors import OperatorError
 from prunesymnet.expression import evaluate
 from prunesymnet.network import Network
 from prunesymnet.operators import OPERATORS, PAPER
+from torch_network import forward_pass, initial_weights, input_rows, only
 
 OTHERS = ("+", "cube", "inv", "sqrt", "tanh", "abs", "neg", "log")
 ALL = tuple(name for name in OPERATORS if name not in ("id", "pow", "pi"))
@@ -81,7 +82,9 @@ def test_a_pruned_network_and_its_expression_are_the_same_function(network, seed
     weights = torch.from_numpy(rng.uniform(0.2, 1.2, network.edges) * rng.choice([-1, 1], network.edges))
     choice = random_choice(network, rng)
     columns = {name: rng.uniform(-2, 2, 8) for name in network.inputs}
-    passed = network.forward(network.only(weights, choice)[None], network.input_rows(columns, dtype=torch.float64))
+    passed = forward_pass(
+        network, only(network, weights, choice)[None], input_rows(network, columns, dtype=torch.float64)
+    )
     needed = {network.groups[i].node for i in network.needed(choice)} - {-1}
     fired = {
         network.sizes[layer] + k for layer, k in torch.nonzero(passed.fired[0]).tolist()
@@ -104,7 +107,7 @@ def test_only_keeps_the_chosen_edges_and_no_other():
     network = Network(("x", "y"), ("+", "sin"), layers=2)
     weights = torch.arange(1.0, network.edges + 1)
     choice = random_choice(network, np.random.default_rng(5))
-    kept = network.only(weights, choice)
+    kept = only(network, weights, choice)
     edges = sorted(network.groups[i].start + source for i, source in choice.items())
     assert torch.nonzero(kept).flatten().tolist() == edges
     assert torch.equal(kept[edges], weights[edges])
@@ -113,7 +116,7 @@ def test_only_keeps_the_chosen_edges_and_no_other():
 @given(network=networks, seed=st.integers(0, 1000))
 @settings(max_examples=25)
 def test_edges_that_read_a_quotient_start_at_zero_and_no_others(network, seed):
-    weights = network.initial_weights(2, seed)
+    weights = initial_weights(network, 2, seed)
     for group in network.groups:
         for source in range(group.width):
             row = network.operator_of(source)
@@ -123,7 +126,7 @@ def test_edges_that_read_a_quotient_start_at_zero_and_no_others(network, seed):
 
 def test_initial_weights_have_the_scale_of_their_group():
     network = Network(("x", "y"), ("+", "sin", "square"), layers=3)
-    weights = network.initial_weights(4000, 0)
+    weights = initial_weights(network, 4000, 0)
     for group in network.groups:
         spread = weights[:, group.start : group.start + group.width].std(0) * group.width**0.5
         assert (spread - 1).abs().max() < 0.08
@@ -131,31 +134,31 @@ def test_initial_weights_have_the_scale_of_their_group():
 
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others():
     network = Network(("x",), layers=2)
-    weights = network.initial_weights(3, 7)
+    weights = initial_weights(network, 3, 7)
     assert weights.dtype == torch.float32
-    assert torch.equal(weights, network.initial_weights(3, 7))
-    assert not torch.equal(weights, network.initial_weights(3, 8))
+    assert torch.equal(weights, initial_weights(network, 3, 7))
+    assert not torch.equal(weights, initial_weights(network, 3, 8))
     assert not torch.equal(weights[0], weights[1])
 
 
 def test_drawing_weights_leaves_the_global_random_numbers_alone():
     state = torch.get_rng_state()
-    Network(("x",), layers=1).initial_weights(2, 3)
+    initial_weights(Network(("x",), layers=1), 2, 3)
     assert torch.equal(state, torch.get_rng_state())
 
 
 @given(network=networks, seed=st.integers(0, 1000))
 @settings(max_examples=25)
 def test_a_batch_of_restarts_is_one_network_at_a_time(network, seed):
-    weights = network.initial_weights(4, seed, dtype=torch.float64)
+    weights = initial_weights(network, 4, seed, dtype=torch.float64)
     rng = np.random.default_rng(seed)
-    inputs = network.input_rows({name: rng.uniform(0.5, 2, 9) for name in network.inputs}, dtype=torch.float64)
-    together = network.forward(weights, inputs)
+    inputs = input_rows(network, {name: rng.uniform(0.5, 2, 9) for name in network.inputs}, dtype=torch.float64)
+    together = forward_pass(network, weights, inputs)
     assert together.output.shape == (4, 9)
     assert together.nodes.shape == (4, network.sizes[-1], 9)
     assert together.fired.shape == (4, network.layers, len(network.rows))
     for i in range(4):
-        alone = network.forward(weights[i : i + 1], inputs)
+        alone = forward_pass(network, weights[i : i + 1], inputs)
         torch.testing.assert_close(together.output[i], alone.output[0], rtol=1e-7, atol=1e-9)
         torch.testing.assert_close(together.nodes[i], alone.nodes[0], rtol=1e-7, atol=1e-9)
         assert torch.equal(together.fired[i], alone.fired[0])
@@ -163,10 +166,10 @@ def test_a_batch_of_restarts_is_one_network_at_a_time(network, seed):
 
 def test_the_input_nodes_are_the_columns_and_one():
     network = Network(("b", "a"), ("+",), layers=1)
-    inputs = network.input_rows({"a": [1, 2], "b": [3, 4], "c": [5, 6]})
+    inputs = input_rows(network, {"a": [1, 2], "b": [3, 4], "c": [5, 6]})
     assert inputs.tolist() == [[3, 4], [1, 2], [1, 1]]
     assert inputs.dtype == torch.float32
-    assert torch.equal(network.forward(torch.ones(1, network.edges), inputs).nodes[0, :3], inputs)
+    assert torch.equal(forward_pass(network, torch.ones(1, network.edges), inputs).nodes[0, :3], inputs)
 
 
 @pytest.mark.parametrize(

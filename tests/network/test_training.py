@@ -8,6 +8,7 @@ from prunesymnet.data import make_dataset
 from prunesymnet.network import Network
 from prunesymnet.network.training import Trainer, TrainingSettings, smoothed_half_norm
 from prunesymnet.operators import OPERATORS
+from torch_network import forward_pass, input_rows
 
 ALL = tuple(name for name in OPERATORS if name not in ("id", "pow", "pi"))
 SMOOTH = 0.05
@@ -83,7 +84,7 @@ def test_a_step_is_adams_on_the_clipped_gradient_of_error_and_norm():
     adam = torch.optim.Adam([weights], lr=0.01)
     for _ in range(5):
         adam.zero_grad()
-        output = network.forward(weights, network.input_rows(data.columns)).output
+        output = forward_pass(network, weights, input_rows(network, data.columns)).output
         error = ((output - torch.tensor(data.y, dtype=torch.float32)) ** 2).mean()
         size = weights.abs()
         rounded = -(size**4) / (8 * SMOOTH**3) + 3 * size**2 / (4 * SMOOTH) + 3 * SMOOTH / 8
@@ -145,7 +146,9 @@ def test_rows_of_no_weight_do_not_count_and_the_others_count_by_theirs():
         assert float(first.step()[0]) == pytest.approx(float(second.step()[0]), rel=1e-4)
     weights = np.linspace(1, 5, 40)
     training = trainer(table(np.sin, weights=weights))
-    output = training.network.forward(torch.tensor(training.weights), torch.tensor(training.inputs)).output[0].numpy()
+    output = (
+        forward_pass(training.network, torch.tensor(training.weights), torch.tensor(training.inputs)).output[0].numpy()
+    )
     expected = np.average((output - table(np.sin).y) ** 2, weights=weights)
     assert float(training.step()[0]) == pytest.approx(expected, rel=1e-4)
 
@@ -156,7 +159,7 @@ def test_a_snapshot_is_the_network_as_it_is_in_float64():
     weights, nodes = training.snapshot(1)
     assert weights.dtype == nodes.dtype == np.float64
     np.testing.assert_array_equal(weights, training.weights[1])
-    passed = training.network.forward(torch.tensor(training.weights), torch.tensor(training.inputs))
+    passed = forward_pass(training.network, torch.tensor(training.weights), torch.tensor(training.inputs))
     np.testing.assert_allclose(nodes, passed.nodes[1].numpy(), rtol=1e-4, atol=1e-5)
     weights[:] = 0
     assert (np.asarray(training.weights[1]) != 0).any()

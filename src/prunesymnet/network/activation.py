@@ -1,63 +1,22 @@
 """The network's arithmetic: a layer of protected operators, and the pass through all layers and back.
 
 Every group of edges feeds one operator, so the way back through a layer is one product with the partial derivatives
-that the way forward leaves behind, and two matrix products. `propagate` is that, as one function for autograd: a
-graph of every operator of every layer costs about eight times as much for a single network. The code is written for
-numpy and torch alike (`xp` is one of the two): on a CPU, where a call costs more than the arithmetic on 128 points,
-numpy's calls are the cheaper ones. There torch is not even imported, which takes longer than many a search.
+that the way forward leaves behind, and two matrix products: a graph of every operator of every layer, as autograd makes
+it, costs about eight times as much for a single network. The code is written for numpy and torch alike (`xp` is one of
+the two): on a CPU, where a call costs more than the arithmetic on 128 points, numpy's calls are the cheaper ones. There
+torch is not even imported, which takes longer than many a search.
 """
 
 from collections.abc import Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from prunesymnet.operators import Operator
 from prunesymnet.operators.protection import protected_form, within
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
 LARGEST_SUM = 1e12  # of what a group delivers: its cube is still a float32
 LARGEST_GRADIENT = 1e12  # of what flows back: far above what clipping lets through, far below overflow
-
-
-def propagate(
-    weights: "Tensor", inputs: "Tensor", rows: tuple[Operator, ...], sizes: Sequence[int]
-) -> "tuple[Tensor, Tensor, Tensor]":
-    """Output [restarts, points], nodes [restarts, nodes, points], and where protections fired [restarts, layers,
-    operators], of networks with `weights` [restarts, edges]; the output is differentiable by the weights."""
-    output, nodes, fired = _propagation().apply(weights, inputs, rows, sizes)
-    return output, nodes, fired
-
-
-@cache
-def _propagation() -> Any:
-    """The pass and the way back as a function for autograd: a class that can be made only once torch is imported."""
-    import torch
-
-    class Propagation(torch.autograd.Function):
-        @staticmethod
-        def forward(
-            ctx: Any, weights: "Tensor", inputs: "Tensor", rows: tuple[Operator, ...], sizes: Sequence[int]
-        ) -> "tuple[Tensor, Tensor, Tensor]":
-            on_cpu = weights.device.type == "cpu"
-            xp, given, table = (np, weights.detach().numpy(), inputs.numpy()) if on_cpu else (torch, weights, inputs)
-            output, nodes, partials, fired = forward(xp, given, table, rows, sizes)
-            ctx.kept = (xp, given, nodes, partials, rows, sizes)
-            results = (output, nodes, fired)
-            output, nodes, fired = map(torch.from_numpy, results) if on_cpu else results
-            ctx.mark_non_differentiable(nodes, fired)
-            return output, nodes, fired
-
-        @staticmethod
-        def backward(ctx: Any, upstream: "Tensor", *_: Any) -> "tuple[Tensor, None, None, None]":
-            xp, *kept = ctx.kept
-            gradient = backward(xp, upstream.numpy() if xp is np else upstream, *kept)
-            return torch.from_numpy(gradient) if xp is np else gradient, None, None, None
-
-    return Propagation
 
 
 def _matrices(weights: Any, groups: int, sizes: Sequence[int]) -> tuple[list[Any], Any]:

@@ -24,18 +24,13 @@ expression. Node 6 is the ``+`` of layer 2, nodes 0 and 5 are ``x`` and the ``si
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.expression import Constant, Expression, Variable, apply
-from prunesymnet.network.activation import propagate
 from prunesymnet.operators import PAPER, Operator, select_operators
-
-if TYPE_CHECKING:
-    import torch
-    from torch import Tensor
 
 Array = NDArray[np.float64]
 Choice = Mapping[int, int]  # group -> the node whose edge is retained
@@ -118,7 +113,7 @@ class Network:
     def draw_weights(self, restarts: int, seed: int, *, quotients: bool = False) -> Array:
         """[restarts, edges]: normal, scaled by the width of the group; edges that read a quotient start at 0 unless
         `quotients`."""
-        weights = _normal(restarts * self.edges, seed).reshape(restarts, self.edges)
+        weights = np.random.default_rng(seed).normal(size=(restarts, self.edges))
         rows = [self.operator_of(node) for node in range(self.sizes[-1])]
         silent = [n for n, row in enumerate(rows) if row is not None and row.name in ("/", "inv") and not quotients]
         for group in self.groups:
@@ -127,30 +122,10 @@ class Network:
             part[:, [n for n in silent if n < group.width]] = 0.0
         return weights
 
-    def initial_weights(
-        self, restarts: int, seed: int, *, dtype: "torch.dtype | None" = None, quotients: bool = False
-    ) -> "Tensor":
-        """The same as a tensor, in float32 unless another `dtype` is given."""
-        import torch
-
-        return torch.from_numpy(self.draw_weights(restarts, seed, quotients=quotients)).to(dtype or torch.float32)
-
-    def forward(self, weights: "Tensor", inputs: "Tensor") -> "Pass":
-        """The network on a table: `weights` [restarts, edges], `inputs` [nodes of the input layer, points]."""
-        return Pass(*propagate(weights, inputs, self.rows, self.sizes))
-
     def input_table(self, columns: Mapping[str, Any]) -> Array:
         """[variables + 1, points]: the columns and the constant 1."""
         rows = [np.array(columns[name], dtype=np.float64) for name in self.inputs]
         return np.stack([*rows, np.ones_like(rows[0])])
-
-    def input_rows(
-        self, columns: Mapping[str, Any], *, dtype: "torch.dtype | None" = None, device: str = "cpu"
-    ) -> "Tensor":
-        """The same as a tensor, in float32 unless another `dtype` is given."""
-        import torch
-
-        return torch.from_numpy(self.input_table(columns)).to(device=device, dtype=dtype or torch.float32)
 
     def needed(self, choice: Choice) -> Iterator[int]:
         """The groups that the output needs under a choice, from the output back."""
@@ -162,16 +137,6 @@ class Network:
                 if source >= self.sizes[0] and source not in seen:
                     seen.add(source)
                     open_nodes.append(source)
-
-    def only(self, weights: "Tensor", choice: Choice) -> "Tensor":
-        """The weights [edges] with every edge but the retained ones at zero."""
-        import torch
-
-        kept = torch.zeros_like(weights)
-        for i in self.needed(choice):
-            edge = self.groups[i].start + choice[i]
-            kept[edge] = weights[edge]
-        return kept
 
     def expression(self, weights: Any, choice: Choice) -> Expression:
         """The formula of a choice, for weights [edges]: one per edge, operators as the network protects them.
@@ -195,40 +160,3 @@ class Network:
             return Variable(self.inputs[node]) if node < len(self.inputs) else Constant(1)
         parts = tuple(operand(group) for group in self.groups_of[node])
         return apply("log", apply("abs", *parts)) if row.name == "log" else apply(row, *parts)
-
-
-@dataclass(frozen=True, slots=True)
-class Pass:
-    """A forward pass: `output` [restarts, points], `nodes` [restarts, nodes, points], and where a protection
-    fired: `fired` [restarts, layers, operators]."""
-
-    output: "Tensor"
-    nodes: "Tensor"
-    fired: "Tensor"
-
-
-def _normal(count: int, seed: int) -> Array:
-    """The numbers of torch.randn with a generator of this seed, to the last digit or so, without torch: a seed means
-    the same network with or without it. Two uniform numbers make two normal ones (Box and Muller): neighbours where
-    there are few, otherwise blocks of eight, and what is left over is filled with a last block of its own."""
-    twister = np.random.RandomState(seed % 2**32)
-
-    def uniform(count: int) -> Array:
-        words = twister.randint(0, 2**64, count, dtype=np.uint64)
-        return (words & (2**53 - 1)).astype(np.float64) / 2**53
-
-    def pairs(radius: Array, angle: Array) -> Array:
-        length, turn = np.sqrt(-2 * np.log1p(-radius)), 2 * np.pi * angle
-        return np.stack([length * np.cos(turn), length * np.sin(turn)], axis=1)
-
-    if count < 16:
-        angle, radius = uniform(count + count % 2).reshape(-1, 2).T
-        return pairs(radius, angle).ravel()[:count]
-    numbers = uniform(count)
-    whole = count - count % 16
-    blocks = numbers[:whole].reshape(-1, 2, 8)
-    blocks[:] = pairs(blocks[:, 0], blocks[:, 1])
-    if whole < count:
-        last = uniform(16).reshape(1, 2, 8)
-        numbers[-16:] = pairs(last[:, 0], last[:, 1]).ravel()
-    return numbers

@@ -13,6 +13,7 @@ from prunesymnet.network import Network
 from prunesymnet.network.pruning import PRUNERS, PruningSettings, Subnetwork, Trained, beam, greedy, random, reverse
 from prunesymnet.network.pruning.subnetwork import retain, score_edges
 from prunesymnet.operators import OPERATORS, PAPER, UNNESTED, make_operator
+from torch_network import forward_pass, initial_weights, input_rows, only
 
 ALL = tuple(name for name in OPERATORS if name not in ("id", "pow", "pi"))
 CERTAIN = PruningSettings(sampled_layers=0)
@@ -31,11 +32,11 @@ def target_of(columns):
 def trained_network(seed=0, operators=PAPER, layers=3, inputs=("x", "y"), quotients=True):
     """A network with random weights, of which none is zero, and its nodes, in float64."""
     network = Network(inputs, operators, layers)
-    weights = network.initial_weights(1, seed, dtype=torch.float64)
+    weights = initial_weights(network, 1, seed, dtype=torch.float64)
     if quotients:
         weights[weights == 0] = 0.1
     columns = columns_of(network, seed)
-    passed = network.forward(weights, network.input_rows(columns, dtype=torch.float64))
+    passed = forward_pass(network, weights, input_rows(network, columns, dtype=torch.float64))
     return Trained(network, weights[0].numpy(), passed.nodes[0].numpy(), target_of(columns))
 
 
@@ -51,8 +52,7 @@ def losses_by_force(trained, columns, chosen, group):
     g = network.groups[group]
     every = np.repeat(pruned[None], g.width, 0)
     every[:, g.start : g.start + g.width] *= np.eye(g.width)
-    output = network.forward(
-        torch.from_numpy(every), network.input_rows(columns, dtype=torch.float64)
+    output = forward_pass(network, torch.from_numpy(every), input_rows(network, columns, dtype=torch.float64)
     ).output.numpy()  # fmt: skip
     return np.mean((output - trained.target) ** 2, axis=1)
 
@@ -98,8 +98,7 @@ def test_a_rescaled_loss_is_the_least_over_the_weight_of_the_output(seed):
         for i, kept in chosen.items():
             g = network.groups[i]
             pruned[g.start : g.start + g.width] *= np.arange(g.width) == kept
-        output = network.forward(
-            torch.from_numpy(pruned[None]), network.input_rows(columns, dtype=torch.float64)
+        output = forward_pass(network, torch.from_numpy(pruned[None]), input_rows(network, columns, dtype=torch.float64)
         ).output[0].numpy()  # fmt: skip
         (scale,), *_ = np.linalg.lstsq(output[:, None], y, rcond=None)
         assert scores.losses[source] == pytest.approx(np.mean((scale * output - y) ** 2), rel=1e-6)
@@ -186,9 +185,10 @@ def test_what_is_returned_is_complete_sorted_and_has_its_loss(name, seed):
         merged = canonical(expression)
         np.testing.assert_allclose(evaluate(merged, columns).values[finite], values[finite], rtol=1e-6, atol=1e-9)
         assert skeleton(canonical(merged)) == skeleton(merged)
-        passed = network.forward(
-            network.only(torch.from_numpy(trained.weights), state.chosen)[None],
-            network.input_rows(columns, dtype=torch.float64),
+        passed = forward_pass(
+            network,
+            only(network, torch.from_numpy(trained.weights), state.chosen)[None],
+            input_rows(network, columns, dtype=torch.float64),
         )
         if finite.all() and not passed.fired.any():
             assert state.loss == pytest.approx(np.mean((values - trained.target) ** 2), rel=1e-6)
@@ -310,9 +310,9 @@ def test_reverse_gives_the_formula_of_the_edges_that_are_left():
     assert finite.all()
     np.testing.assert_allclose(values, 1.5 * x * (y + 0.5) - 2 * np.sin(3 * x) + 0.7, rtol=1e-12)
     kept = np.where(np.abs(trained.weights) >= 0.01, trained.weights, 0.0)
-    inputs = trained.network.input_rows(columns, dtype=torch.float64)
+    inputs = input_rows(trained.network, columns, dtype=torch.float64)
     np.testing.assert_allclose(
-        values, trained.network.forward(torch.from_numpy(kept[None]), inputs).output[0], rtol=1e-9
+        values, forward_pass(trained.network, torch.from_numpy(kept[None]), inputs).output[0], rtol=1e-9
     )
 
 

@@ -67,15 +67,6 @@ def test_pairs_alone_find_products_and_sums(text):
     np.testing.assert_allclose(evaluate(best.expression, truth.columns).values, truth.y, atol=1e-6)
 
 
-def test_functions_of_products_are_nodes():
-    truth = problem("x*cos(y*z) + 1", ("+", "*", "cos"), names="xyz")
-    few = stages_named("pairs", "function_nodes")
-    context = context_of(truth, stages=few)
-    assert proposals_of(run(context))[0].exact
-    nodes = {str(term.expression) for term in few[0].nodes(context)}
-    assert {"cos(x*y)", "cos(y*z)"} <= nodes
-
-
 # ---- what holds of all --------------------------------------------------------------------------------
 
 NOISY = problem("exp(x)*sin(3*y) + x*y", noise=0.1, rows=30)

@@ -11,7 +11,6 @@ from prunesymnet.search.stages.denominators import DENOMINATORS
 from prunesymnet.search.stages.factored_quotients import FACTORED_QUOTIENTS
 from prunesymnet.search.stages.fixed_terms import FIXED_TERMS
 from prunesymnet.search.stages.frequencies import FREQUENCIES_OF_NODES
-from prunesymnet.search.stages.function_nodes import FUNCTION_NODES
 from prunesymnet.search.stages.grafts import GRAFTS
 from prunesymnet.search.stages.pairs import PAIRS
 from prunesymnet.search.stages.phases import PHASES
@@ -27,7 +26,6 @@ from prunesymnet.search.stages.unwrapping import UNWRAPPING
 STAGES: tuple[Stage, ...] = (
     POWER_LAW,
     POLYNOMIALS,
-    FUNCTION_NODES,
     UNWRAPPING,
     FIXED_TERMS,
     DENOMINATORS,

@@ -2,8 +2,7 @@
 
 A stage is one file here and one line in `STAGES`. It reads a `Context`, which it can't change, and gives batches of
 proposals, the most promising first; the loop fits them, keeps the best, and decides whether to go on. Instead of
-proposals a stage may give queries (`singles` and `query_pairs` ask the banks about those of all stages), or nodes for
-the bank of pairs.
+proposals a stage may give queries: `singles` and `query_pairs` ask the banks about those of all stages.
 """
 
 import enum
@@ -72,7 +71,6 @@ class Stage:
     when: When
     propose: Callable[["Context"], Iterator[Batch]] | None = None
     queries: Callable[["Context"], list[Query]] | None = None
-    nodes: Callable[["Context"], list[Term]] | None = None
     needs: tuple[str, ...] = ()
 
     def can_run(self, problem: Problem) -> bool:
@@ -113,11 +111,7 @@ class Context:
     @cached_property
     def pair_bank(self) -> Bank:
         """Nodes to be paired, with their reciprocals."""
-        bank = self.grow(self.budget.pair_nodes)
-        for stage in self.stages:
-            if stage.nodes and stage.can_run(self.problem):
-                bank = bank.with_terms(stage.nodes(self))
-        return self.with_reciprocals(bank)
+        return self.with_reciprocals(self.grow(self.budget.pair_nodes))
 
     @cached_property
     def single_bank(self) -> Bank:
