@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from contexts import columns_of, term
 from prunesymnet.bank.bank import Term
 from prunesymnet.bank.monomials import monomial_terms, power_law, raised
-from prunesymnet.expression import Variable, evaluate, fingerprint
+from prunesymnet.expression import Variable, canonical, evaluate, fingerprint
 
 X = Variable("x")
 
@@ -91,3 +91,11 @@ def test_terms_are_multiplied_with_their_formulas():
     both = term(columns, "x") * term(columns, "sin(y)")
     assert isinstance(both, Term)
     np.testing.assert_array_equal(both.values, evaluate(both.expression, columns).values)
+
+
+def test_roots_of_a_quotient_are_one_root():
+    x, y, z = (np.random.default_rng(k).uniform(1, 3, 30) for k in range(3))
+    factors = [Term(values, Variable(name)) for name, values in (("x", x), ("y", y), ("z", z))]
+    formula = power_law(factors, 2 * z**1.5 * np.sqrt(x / y), np.ones(30), near=1e-6)
+    assert str(canonical(formula)).count("sqrt(") == 1
+    np.testing.assert_allclose(evaluate(formula, {"x": x, "y": y, "z": z}).values, 2 * z**1.5 * np.sqrt(x / y))

@@ -35,8 +35,8 @@ from prunesymnet.errors import DataError, FileFormatError
 from prunesymnet.estimator import PruneSymRegressor
 from prunesymnet.expression import Variable, parse
 from prunesymnet.operators import make_operator
-from prunesymnet.runs import Model, load_model, read_run, resume, run
-from prunesymnet.search import Constraints, SearchSettings
+from prunesymnet.runs import Model, load_model, read_run, records, resume, run
+from prunesymnet.search import Constraints, ExhaustiveSettings, SearchSettings
 
 # ---- models come back as they were ----------------------------------------------------------------------------
 
@@ -606,3 +606,10 @@ def test_a_model_changed_anywhere_is_refused_or_can_be_used(content, changes):
             named = True
             use(found)
         assert named
+
+
+def test_settings_of_an_earlier_version_are_read():
+    record = records.of_settings(SearchSettings())
+    old = {"rounds": 3, "workers": 1, "grafts": True, "networks": False, "memory": 1.0, "device": "cpu"}
+    found = records.to_settings(record | {"exhaustive": old})
+    assert found.exhaustive == ExhaustiveSettings(levels=3, memory=1.0)

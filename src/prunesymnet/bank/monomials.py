@@ -52,7 +52,7 @@ def power_law(
         goal = np.log(np.abs(target))
     rows = weights > 0
     solved = weighted_least_squares(logs[:, rows], goal[rows], weights[rows]).coefficients
-    powers: list[Expression] = []
+    chosen: list[tuple[Expression, float]] = []
     product = np.ones_like(target)
     for factor, found in zip(factors, solved[1:].tolist(), strict=True):
         signed = bool((factor.values < 0).any())
@@ -60,14 +60,23 @@ def power_law(
         if exponent is None:
             return None
         if exponent:
-            powers.append(raised(factor.expression, exponent))
+            chosen.append((factor.expression, exponent))
             with np.errstate(all="ignore"):
                 product = product * np.power(factor.values, exponent)
     with np.errstate(all="ignore"):
         negative = float(weights[rows] @ np.sign(target * product)[rows]) < 0
     size = float(np.exp(np.clip(solved[0], -LARGEST, LARGEST)))
     coefficient: Expression = Constant(-size if negative else size)
-    return reduce(Expression.__mul__, powers, coefficient)
+    return reduce(Expression.__mul__, _powers(chosen), coefficient)
+
+
+def _powers(chosen: list[tuple[Expression, float]]) -> list[Expression]:
+    """Each factor to its exponent; several roots are one: sqrt(x/y) is shorter than sqrt(x)/sqrt(y)."""
+    roots = [raised(base, 2 * exponent) for base, exponent in chosen if abs(exponent) == 0.5]
+    if len(roots) < 2:
+        return [raised(base, exponent) for base, exponent in chosen]
+    others = [raised(base, exponent) for base, exponent in chosen if abs(exponent) != 0.5]
+    return [*others, reduce(Expression.__mul__, roots) ** (Constant(1) / 2)]
 
 
 def _rounded(exponent: float, near: float, signed: bool) -> float | None:

@@ -132,8 +132,16 @@ def to_settings(record: Any, operators: Sequence[Operator] = (), functions: Mapp
     return dataclasses.replace(settings, operators=tuple(own.get(name, name) for name in settings.operators))
 
 
+def _as_today(record: Any) -> Any:
+    """Settings of version 0.5 under today's names: what can be switched off was one setting each."""
+    if not isinstance(record, dict) or "rounds" not in record:
+        return record
+    kept = {name: value for name, value in record.items() if not isinstance(value, bool) and name != "workers"}
+    return {"levels" if name == "rounds" else name: value for name, value in kept.items()}
+
+
 def _settings(kind: Any, record: Any, functions: Mapping[str, Any]) -> Any:
-    take = Reader(record, kind.__name__)
+    take = Reader(_as_today(record), kind.__name__)
     hints = typing.get_type_hints(kind)
     unknown = set(take.record) - set(hints)
     if unknown:

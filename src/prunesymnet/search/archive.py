@@ -1,7 +1,7 @@
 """The archive: the best candidate of each size, and the one front of them."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -52,10 +52,10 @@ class ArchiveView(Protocol):
     """What stages may read."""
 
     def front(self) -> list[Candidate]:
-        """The candidates that no simpler one equals on the held-out rows, from the simplest on."""
+        """The candidates that no simpler one equals in error, from the simplest on."""
 
     def by_length(self) -> list[Candidate]:
-        """The front, the shortest description (roughly) first."""
+        """Those that are worth their length on the held-out rows, the shortest description (roughly) first."""
 
     def unexplained(self, candidate: Candidate) -> float:
         """The share of the variation that a candidate leaves unexplained."""
@@ -72,6 +72,7 @@ class Archive:
         self.improvements: list[tuple[int, str, float]] = []  # (epoch, formula, error on held-out rows)
         self.tries: dict[str, int] = {}
         self.fits = 0
+        self.refused = 0  # formulas that are not allowed, and so not fitted
 
     def add(self, candidate: Candidate) -> None:
         """Keep a candidate if it is the best of its size."""
@@ -114,21 +115,21 @@ class Archive:
         return rough_length(candidate.expression, self.rows.judged, error)
 
     def front(self) -> list[Candidate]:
-        """The candidates that no simpler one equals on the held-out rows, from the simplest on: what is longer must be
-        better on rows that it has not seen."""
+        """The candidates that no simpler one equals in error, from the simplest on."""
         known = [*self.by_size.values(), *([self.best] if self.best else [])]
-        return _improving(sorted(known, key=lambda c: (c.expression.complexity, c.heldout_mse)))
+        return _improving(sorted(known, key=lambda c: (c.expression.complexity, self.error(c))), self.error)
 
     def by_length(self) -> list[Candidate]:
-        """The front, the shortest description (roughly) first."""
-        return sorted(self.front(), key=self.length)
+        """Of the front those that no simpler one equals on the held-out rows alone, the shortest description (roughly)
+        first: what is longer must be better on rows that it has not seen."""
+        return sorted(_improving(self.front(), lambda candidate: candidate.heldout_mse), key=self.length)
 
 
-def _improving(candidates: Iterable[Candidate]) -> list[Candidate]:
+def _improving(candidates: Iterable[Candidate], error: Callable[[Candidate], float]) -> list[Candidate]:
     kept: list[Candidate] = []
     least = math.inf
     for candidate in candidates:
-        if candidate.heldout_mse < least:
+        if error(candidate) < least:
             kept.append(candidate)
-            least = candidate.heldout_mse
+            least = error(candidate)
     return kept

@@ -33,6 +33,7 @@ class Fitter:
     def candidate(self, expression: Expression, stage: str, look: FitSettings = FIRST_LOOK) -> Candidate:
         """A formula fitted and measured, and in the archive if it is allowed."""
         if not self.rules.allow(expression):
+            self.archive.refused += 1
             return Candidate(Fit(expression, math.inf, -math.inf, FitStatus.NOT_FINITE, 0, 0.0), math.inf, stage)
         fitted = fit(expression, self.rows.train, settings=look)
         if fitted.status is FitStatus.MAX_ITERATIONS and fitted.r2 > PROMISING:

@@ -130,10 +130,12 @@ class _Search:
             return SearchStatus.STOPPED
 
     def begin(self) -> None:
-        """With the linear model, or the simplest that is allowed, and with the formulas of an earlier search."""
+        """With the linear model and a constant, or the simplest that is allowed, and with the formulas of an earlier
+        search."""
         forms = simplest_forms(self.rows.every, self.settings.constraints.requires)
         allowed = [form for form in forms if self.finish.may_be(form)]
         self.archive.set_best(self.fitter.candidate((allowed or forms)[0], "linear"))
+        self.fitter.candidate(forms[-1], "constant")
         for expression in self.finish.first_formulas:
             self.fitter.improve(self.fitter.candidate(expression, "start"))
 
@@ -228,7 +230,7 @@ class _Search:
         return self.patience.is_over(self.archive)
 
     def check(self) -> None:
-        self.limits.check(self.archive.fits)
+        self.limits.check(self.archive.fits + self.archive.refused)
 
     @property
     def best(self) -> Candidate:

@@ -59,8 +59,8 @@ class ExhaustiveSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """`pruner`: "exhaustive" (banks first, then trained networks), or one of the paper's, on a trained network alone.
-    `time_limit` is in seconds; `max_fits` ends the search after so many fits, which is the same on every machine.
+    """`pruner`: "exhaustive" (banks of small formulas), or one of the paper's, on a trained network.
+    `time_limit` is in seconds; `max_fits` ends the search after so many formulas, which is the same on every machine.
     `holdout` rows judge; `exact` is the relative error on held-out rows that ends the search (0: nothing does);
     `fits_per_form` limits how often the same form with other weights is fitted again; at most `rows` rows are used
     until the last fit, which is on all of them; `workers` threads share the work (0: one for each core), and their
