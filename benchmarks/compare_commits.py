@@ -17,6 +17,7 @@ It needs numpy, scipy, pandas and threadpoolctl, and for networks torch: the mac
 import argparse
 import json
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -202,10 +203,35 @@ def report(parts: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _commit(folder: Path) -> str:
+    asked = subprocess.run(["git", "-C", folder, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    return asked.stdout.strip() or "unknown"
+
+
+PARTS = {"paper": "the paper's", "noise": "1% noise", "further": "further sets", "random": "random formulas"}
+
+
+def table(compared: dict[str, Any]) -> str:
+    """What a comparison came to, as Markdown."""
+    lines = [
+        f"Commit {compared['old']} before and {compared['new']} after, in one run on {compared['machine']}, "
+        f"{compared['cores']} cores, {compared['jobs']} fits at a time; {compared['seconds']:g} s on one core.\n",
+        "| | problems | recovered before | after | right form before | after | median s before | after | 90% within s "
+        "before | after |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for part, found in compared["parts"].items():
+        keys = ("recovered", "right form", "median seconds", "90th percentile of seconds")
+        cells = [f"{found[side][key]:.3g}" for key in keys for side in SIDES]
+        lines.append(f"| {PARTS[part]} | {found['tasks']} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old", type=Path, help="the folder that has the package prunesymnet of the one commit")
     parser.add_argument("new", type=Path, help="the same of the other")
+    parser.add_argument("--commits", help="what to call them, such as 58526e7,50a7283 (left out: what git says)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="fits at a time (left out: one per core)")
     parser.add_argument("--seconds", type=float, default=LIMIT, help="the limit of a fit")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="when to stop")
@@ -221,6 +247,10 @@ def options() -> argparse.Namespace:
         setattr(chosen, side, folder)
         if not (folder / "prunesymnet" / "__init__.py").is_file():
             parser.error(f"{side} must be a folder with the package prunesymnet, got {folder}")
+    named = chosen.commits.split(",") if chosen.commits else [_commit(getattr(chosen, side)) for side in SIDES]
+    if len(named) != len(SIDES):
+        parser.error(f"commits must be two names, the old one's and the new one's, got {chosen.commits}")
+    chosen.commits = dict(zip(SIDES, named, strict=True))
     chosen.parts = tuple(chosen.parts.split(","))
     unknown = {*chosen.parts} - {"paper", "noise", "further", "random"}
     if unknown:
@@ -246,10 +276,11 @@ def main() -> None:
     if work.error:
         sys.exit(f"stopped: {work.error}")
     parts = summary(record.read(chosen.out), chosen.seconds)
-    sides = {"old": str(chosen.old), "new": str(chosen.new)}
     machine = {"machine": record.machine(), "cores": os.cpu_count(), "jobs": chosen.jobs, "seconds": chosen.seconds}
     left = {"tasks left": len(work.todo)}
-    chosen.out.with_suffix(".json").write_text(json.dumps(sides | machine | left | {"parts": parts}, indent=1) + "\n")
+    chosen.out.with_suffix(".json").write_text(
+        json.dumps(chosen.commits | machine | left | {"parts": parts}, indent=1) + "\n"
+    )
     print(report(parts))
     if work.todo:
         print(f"{len(work.todo)} tasks are left: the same command goes on")
