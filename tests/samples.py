@@ -3,6 +3,7 @@
 import numpy as np
 
 from prunesymnet.expression import Expression, compile_expression, evaluate
+from prunesymnet.expression.program import _backward, _pulls
 
 _rng = np.random.default_rng(0)
 NAMES = ("x", "y", "z")
@@ -33,3 +34,17 @@ def differ(got, values, slack, usable) -> bool:
     """Whether values computed in another way are off by more than rounding explains."""
     with np.errstate(invalid="ignore"):
         return bool(np.any(usable & ~(np.abs(got - values) <= slack)))
+
+
+def values_and_gradient(program, columns):
+    """Values, and derivatives with respect to the variables [variables, points], by the program's own way back."""
+    with np.errstate(all="ignore"):
+        bound = program.bind(columns)
+        slots = bound.forward(program.constants)
+        adjoints = _backward(slots, program.root, _pulls(program.steps, [1] * len(slots)))
+        value = bound.spread(slots[program.root], program.constants)
+    gradient = np.zeros((len(program.variables), value.shape[-1]))
+    for slot, name in program.variable_slots:
+        if adjoints[slot] is not None:
+            gradient[program.variables.index(name)] += adjoints[slot]
+    return value, gradient

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from prunesymnet.export.sympy import to_sympy
 from prunesymnet.expression import Constant, Variable, compile_expression, parse
-from samples import COLUMNS, NAMES, POINTS, comparable, differ
+from samples import COLUMNS, NAMES, POINTS, comparable, differ, values_and_gradient
 from strategies import expressions, leaf
 
 x, y = sympy.symbols("x y", real=True)
@@ -42,7 +42,7 @@ def test_numpy_equals_sympy(tree):
 def test_derivatives_equal_sympys(text):
     tree = parse(text)
     columns = {"x": np.linspace(0.2, 3, 9), "y": np.linspace(-2, -0.3, 9)}
-    _, gradient = compile_expression(tree).values_and_gradient(columns)
+    _, gradient = values_and_gradient(compile_expression(tree), columns)
     names = [Variable(name) for name in tree.variables]
     for row, name in zip(gradient, names, strict=True):
         slope = sympy.lambdify([x, y], sympy.diff(to_sympy(tree), to_sympy(name)), ["scipy", "numpy"])

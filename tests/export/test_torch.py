@@ -13,7 +13,7 @@ from benchmarks.problems import load
 from prunesymnet.export.torch import to_torch
 from prunesymnet.expression import Apply, Variable, apply, compile_expression, evaluate, parse
 from prunesymnet.operators import make_operator
-from samples import COLUMNS, NAMES, comparable, differ
+from samples import COLUMNS, NAMES, comparable, differ, values_and_gradient
 from strategies import expressions
 
 TABLE = torch.tensor(np.column_stack([COLUMNS[name] for name in NAMES]))
@@ -52,7 +52,7 @@ def test_gradients_of_inputs_and_constants():
     module = to_torch(tree, ["y", "x"], trainable=True)
     X = torch.tensor(np.column_stack([columns["y"], columns["x"]]), requires_grad=True)
     module(X).sum().backward()
-    _, gradient = compile_expression(tree).values_and_gradient(columns)
+    _, gradient = values_and_gradient(compile_expression(tree), columns)
     _, jacobian = compile_expression(tree).values_and_jacobian(columns)
     np.testing.assert_allclose(X.grad.numpy(), gradient[::-1].T, rtol=1e-12)
     np.testing.assert_allclose(module.constants.grad.numpy(), jacobian.sum(1), rtol=1e-12)

@@ -34,7 +34,7 @@ from prunesymnet.expression import (
     to_text,
 )
 from prunesymnet.operators import OPERATORS, PAPER, UNNESTED, Operator, make_operator, select_operators
-from samples import COLUMNS, comparable, differ
+from samples import COLUMNS, comparable, differ, values_and_gradient
 from strategies import expressions
 
 ROWS = [row for row in OPERATORS.values() if row.arity]
@@ -227,7 +227,7 @@ def test_which_functions_do_not_nest():
 def test_the_slope_of_max_and_min_is_shared_where_operands_are_equal():
     for name in ("max", "min"):
         columns = {"x": np.array([1.0, 2.0, 3.0]), "y": np.full(3, 2.0)}
-        _, gradient = compile_expression(parse(f"{name}(x, y)")).values_and_gradient(columns)
+        _, gradient = values_and_gradient(compile_expression(parse(f"{name}(x, y)")), columns)
         np.testing.assert_array_equal(gradient.sum(0), [1, 1, 1])
         np.testing.assert_array_equal(gradient[:, 1], [0.5, 0.5])
 
@@ -376,7 +376,7 @@ def test_truth_values_are_numbers():
     tree = -Apply(step, (x,)) - Apply(step, (Constant(0.5),))
     columns = {"x": np.array([-1.0, 2.0])}
     assert evaluate(tree, columns).values.tolist() == [-1, -2]
-    assert compile_expression(tree).values_and_gradient(columns)[1].tolist() == [[0, 0]]
+    assert values_and_gradient(compile_expression(tree), columns)[1].tolist() == [[0, 0]]
     assert evaluate_torch(tree, {"x": torch.tensor([-1.0, 2.0])}).tolist() == [-1, -2]
 
 
@@ -552,7 +552,7 @@ def test_derivatives_through_users_operators():
         step[i] = 1e-5
         up, down = (program.values(columns, program.constants + s) for s in (step, -step))
         np.testing.assert_allclose(jacobian[i], (up - down) / 2e-5, rtol=1e-6, atol=1e-8)
-    _, gradient = program.values_and_gradient(columns)
+    _, gradient = values_and_gradient(program, columns)
     up, down = (program.values({"x": columns["x"] + h}) for h in (1e-5, -1e-5))
     np.testing.assert_allclose(gradient[0], (up - down) / 2e-5, rtol=1e-6, atol=1e-8)
     # Many vectors of constants at once.

@@ -24,6 +24,13 @@ from prunesymnet.expression import Constant, Expression, Variable
 Array = NDArray[np.float64]
 
 LARGEST = 600.0  # of a logarithm: beyond it lie no floats
+MOST_TERMS = 60  # of a polynomial: the solve costs rows * terms**2
+SHARE_OF_ROWS = 0.6  # for the terms of a polynomial: the rest of the rows judges
+
+
+def few_enough(terms: int, rows: int) -> bool:
+    """Whether a polynomial with so many terms can be fitted to so many rows, and judged by them."""
+    return terms <= min(SHARE_OF_ROWS * rows, MOST_TERMS)
 
 
 def monomial_terms(columns: Mapping[str, Array], degree: int) -> list[Term]:

@@ -19,7 +19,7 @@ from prunesymnet.operators import OPERATORS
 Floats = NDArray[np.float64]
 
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
-LARGEST = 1e150
+LARGEST = 1e150  # of a value: its square is still a float
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 # Columns that hold no numbers, by the class of their dtype or by the letter that numpy and pandas have for it.
 _REMEDIES = {

@@ -22,7 +22,7 @@ from prunesymnet.expression.canonical import canonical
 from prunesymnet.expression.program import compile_expression
 from prunesymnet.expression.tree import Expression
 
-POINTS = 24
+POINTS = 24  # at which formulas are compared: that many agree by chance never
 DIGITS = 9  # of the values that count: rounding errors are far below, what tells formulas apart far above
 
 

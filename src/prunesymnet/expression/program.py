@@ -78,20 +78,6 @@ class Program:
         with np.errstate(all="ignore"):
             return self.bind(columns).values_and_jacobian(self.constants if constants is None else constants)
 
-    def values_and_gradient(self, columns: Columns, constants: Array | None = None) -> tuple[Array, Array]:
-        """Values, and derivatives with respect to the variables: [..., variables, points]."""
-        at = self.constants if constants is None else constants
-        with np.errstate(all="ignore"):
-            bound = self.bind(columns)
-            slots = bound.forward(at)
-            adjoints = _backward(slots, self.root, _pulls(self.steps, [1] * len(slots)))
-            value = bound.spread(slots[self.root], at)
-            gradient = np.zeros((*value.shape[:-1], len(self.variables), value.shape[-1]))
-            for slot, name in self.variable_slots:
-                if adjoints[slot] is not None:
-                    gradient[..., self.variables.index(name), :] += adjoints[slot]
-        return value, gradient
-
 
 class Bound:
     """A program on one table: what does not depend on the free constants is computed once, here.

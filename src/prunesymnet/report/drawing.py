@@ -27,7 +27,7 @@ SYMBOLS |= {"inv": "1/x", "neg": "−x", "abs": "|x|", "pow": "xʸ"}
 
 # Lengths are in units of the distance between two rows of nodes.
 COLUMN = 3.6  # between two layers
-RADIUS = 0.38
+RADIUS = 0.38  # of a node, whose neighbour is 1 away
 PORT = 0.2  # how far above and below the middle of a node the operands of a binary operator enter
 ZONE = 1.85  # before a column, where all edges are level, so that weights written there cross nothing
 LONGEST_NAME = 18  # letters of a name that stands beside its node

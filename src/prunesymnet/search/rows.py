@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from prunesymnet.coefficients.description import ROUNDING
 from prunesymnet.data import Dataset
 from prunesymnet.errors import DataError
 from prunesymnet.search.settings import SearchSettings
 
 FEWEST_TO_SPLIT = 10  # rows: of fewer, the two that would be held out tell nothing
-ROUNDING = 16 * float(np.finfo(np.float64).eps)  # relative: what a few dozen operations leave of the last digits
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,14 @@ from prunesymnet.coefficients import Fit
 from prunesymnet.expression import compile_expression
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.settings import SearchStatus
-from prunesymnet.search.stages.base import Context
+from prunesymnet.search.stages.base import SAYS_SOMETHING, Context
 
 TO_FINISH = 0.05  # of the time limit: for the last fits and the rounding
 SIMPLE = 10  # complexity: an exact formula that is longer is given some more batches to find a shorter one
-MORE_BATCHES = 6
+MORE_BATCHES = 6  # about what a bank proposes until its pairs and single nodes are through
 FINAL = ("polynomials", "networks")  # stages whose exact formulas are final: all terms at once, and shrunk at the end
 MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation, by level: if no more can be hidden, the search may end
 ROWS_TO_CHECK = 2000  # for noise: more rows than banks are scanned with, so that less can be hidden
-SAYS_SOMETHING = 0.5  # of the variation: what is left of a formula that explains less is no noise
 BANK = 400  # nodes whose pairs are tried on the residuals
 CLEARLY = 4.0  # bits more than chance
 

@@ -1,6 +1,7 @@
 """Proposals that wait to be fitted: the most promising of a batch go at once, the others when a level is through."""
 
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from prunesymnet.bank.query import Proposal, by_rank
 from prunesymnet.coefficients.description import rough_length
@@ -19,7 +20,9 @@ class Waiting:
         """Which to fit at once; the others wait. Those of shortest description give what is simple its turn on noisy
         data."""
         rest = [proposal for proposal in proposals if not proposal.exact]
-        promising = {id(p): p for key in (_error, self.length) for p in sorted(rest, key=key)[:AT_ONCE]}
+        promising = {
+            id(p): p for key in (attrgetter("unexplained"), self.length) for p in sorted(rest, key=key)[:AT_ONCE]
+        }
         self.proposals += [(stage, proposal) for proposal in rest if id(proposal) not in promising]
         return [*(p for p in proposals if p.exact), *promising.values()]
 
@@ -40,7 +43,3 @@ class Waiting:
             in_turn.append((turn, stage, proposal))
         in_turn.sort(key=lambda entry: entry[0])
         return [(stage, proposal) for _, stage, proposal in in_turn[:count]]
-
-
-def _error(proposal: Proposal) -> float:
-    return proposal.unexplained

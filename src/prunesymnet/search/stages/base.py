@@ -30,6 +30,10 @@ Array = NDArray[np.float64]
 
 ROWS_PER_TERM = 6  # rows for each term of a polynomial that is fixed, so that its coefficients mean something
 QUERIES_AT_A_TIME = 64  # for single nodes: one product of matrices serves them all, and time is told after it
+PAIRS_AT_A_TIME = 16  # for pairs: so many scans can be given up when an answer is exact
+SAYS_SOMETHING = 0.5  # of the variation is left by a formula that is worth building on
+MUCH_BETTER = 0.5  # of what was left is left by a pass over the front that is worth another
+FITS_OF_A_PASS = 1 / 5  # of those that a level has
 SHARE_OF_MEMORY = 1 / 8  # for each bank: there are several at a time, and the scan needs copies of them
 
 
@@ -172,6 +176,26 @@ class Context:
         most = len(self.problem.y) // ROWS_PER_TERM
         few = [degree for degree in degrees if comb(len(columns) + degree, degree) - 1 <= most]
         return [tuple(monomial_terms(columns, degree)) for degree in few]
+
+
+def passes(context: Context, propose: Callable[[], Iterator[Batch]], longest: int | None = None) -> Iterator[Batch]:
+    """What a stage proposes from the formulas so far, again and again, as long as that makes the best of them (of at
+    most a `longest` complexity) much better."""
+
+    def unexplained() -> float:
+        front = [c for c in context.archive.front() if longest is None or c.expression.complexity <= longest]
+        return min(map(context.archive.unexplained, front), default=1.0)
+
+    while (before := unexplained()) < SAYS_SOMETHING:
+        proposed = False
+        for batch in propose():
+            proposed = True
+            yield batch
+        if not proposed:
+            return
+        yield Batch([], then_fit=int(FITS_OF_A_PASS * context.settings.exhaustive.fits))
+        if not unexplained() < MUCH_BETTER * before:
+            return
 
 
 def measured(proposals: list[Proposal], problem: Problem) -> list[Proposal]:

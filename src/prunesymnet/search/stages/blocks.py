@@ -21,11 +21,9 @@ import numpy as np
 
 from prunesymnet.bank.problem import Problem
 from prunesymnet.expression import Apply, Expression, Variable, evaluate, postorder
-from prunesymnet.search.stages.base import Batch, Context, Stage, When, substituted
+from prunesymnet.search.stages.base import Batch, Context, Stage, When, passes, substituted
 
 NEARLY_RIGHT = 0.02  # of the variation is left by a formula whose columns are worth a try
-SHARE = 5  # of the fits that a level has: one part for each set of blocks
-MUCH_BETTER = 0.5  # of what was left is left after a set of blocks that is worth another
 PRODUCTS = ("*", "/", "pow", "square", "cube", "sqrt", "inv", "neg")
 
 
@@ -33,20 +31,16 @@ def propose(context: Context) -> Iterator[Batch]:
     """The first level again with fewer columns, as the shortest formula has them that does and is nearly right; as long
     as that makes the best formula much better."""
     done: set[frozenset[str]] = set()
-    while parts := _next_blocks(context, done):
-        before = _unexplained(context)
-        done.add(frozenset(map(str, parts.values())))
-        reduced = with_blocks(context.problem, parts)
+
+    def reduce() -> Iterator[Batch]:
+        parts = _next_blocks(context, done)
+        reduced = with_blocks(context.problem, parts) if parts else None
         if reduced is not None:
             for _, batch in context.of(reduced).run(When.START, When.LEVEL):
                 yield replace(batch, proposals=substituted(batch.proposals, parts))
-        yield Batch([], then_fit=context.settings.exhaustive.fits // SHARE)
-        if not _unexplained(context) < MUCH_BETTER * before:
-            return
+        done.add(frozenset(map(str, parts.values())))
 
-
-def _unexplained(context: Context) -> float:
-    return min(map(context.archive.unexplained, context.archive.front()), default=1.0)
+    yield from passes(context, reduce)
 
 
 def _next_blocks(context: Context, done: set[frozenset[str]]) -> dict[str, Expression]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Term
-from prunesymnet.bank.monomials import monomial_terms, power_law, raised
+from prunesymnet.bank.monomials import few_enough, monomial_terms, power_law, raised
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal
 from prunesymnet.bank.targets import Factor, Function, Offset, Step, Target, invertible
@@ -28,12 +28,11 @@ from prunesymnet.search.stages.polynomials import weighted_sum
 
 Array = NDArray[np.float64]
 
-EXPONENTS = (1, -1, 2, -2)
+EXPONENTS = (1, -1, 2, -2)  # of a column in the product that a chain begins with: most laws have no others
 LOOKED_AT = 20  # times as many products of powers are made as are used: the simplest of them
 FORMULAS = 8  # for each that is kept of a chain: the best chains of all
 ROUNDING = 1e-10  # of the variation: targets several operators down have lost that many digits
 EXPONENT_DIGITS = 1e-4  # to which an exponent found several operators down is whole
-MOST_TERMS, SHARE_OF_ROWS = 60, 0.6  # of a quadratic polynomial; the rest of the rows judges
 
 
 def propose(context: Context) -> Iterator[Batch]:
@@ -109,7 +108,7 @@ class _Tests:
         one = Term(np.ones_like(problem.y), Constant(1))
         self.terms = {"linear": [one, *monomial_terms(problem.columns, 1)]}
         quadratic = [one, *monomial_terms(problem.columns, 2)]
-        if len(quadratic) <= min(MOST_TERMS, SHARE_OF_ROWS * len(problem.y)):
+        if few_enough(len(quadratic), len(problem.y)):
             self.terms["quadratic"] = quadratic
         self.bases = {kind: _basis([term.values for term in terms]) for kind, terms in self.terms.items()}
         self.factors = [Term(column, Variable(name)) for name, column in problem.nonzero_columns.items()]

@@ -26,37 +26,37 @@ from prunesymnet.bank.query import Query, in_parts
 from prunesymnet.bank.targets import Factor, Step, unwrap
 from prunesymnet.expression import Apply, Constant, Expression, evaluate
 from prunesymnet.operators import Operator
-from prunesymnet.search.stages.base import QUERIES_AT_A_TIME, Batch, Context, Stage, When, measured
+from prunesymnet.search.stages.base import (
+    PAIRS_AT_A_TIME,
+    QUERIES_AT_A_TIME,
+    Batch,
+    Context,
+    Stage,
+    When,
+    measured,
+    passes,
+)
 
 Array = NDArray[np.float64]
 
 NEWTON = 8  # steps towards the value of an operand, from the one that it has
 SAME = 1e-9  # relative: values that are equal but for rounding
-PAIRED, PAIRS_AT_A_TIME = 32, 16  # queries that are asked for pairs, those that a single node answers best; in one scan
+PAIRED = 32  # queries that are asked for pairs: those that a single node answers best
 PAIR_NODES = 800  # of the bank, whose pairs are scanned for them
-SHARE = 5  # of the fits that a level has: one part for each pass over the formulas of the front
 LONGEST = 30  # complexity of a formula whose branches are looked at
-SAYS_SOMETHING = 0.5  # of the variation is left by a formula that is worth it
-MUCH_BETTER = 0.5  # of what was left is left after a pass that is worth another
 
 
 def propose(context: Context) -> Iterator[Batch]:
     """For the formulas of the front that are new, as long as that makes the best of them much better."""
     done: set[Expression] = set()
-    while (before := _unexplained(context)) < SAYS_SOMETHING:
+
+    def graft() -> Iterator[Batch]:
         found = [candidate.expression for candidate in context.archive.front()]
         fresh = [f for f in found if f.complexity <= LONGEST and f not in done and context.problem.has(f)]
         done.update(fresh)
         yield from _grafted(context, fresh)
-        yield Batch([], then_fit=context.settings.exhaustive.fits // SHARE)
-        if not _unexplained(context) < MUCH_BETTER * before:
-            return
 
-
-def _unexplained(context: Context) -> float:
-    """What the best formula that may be built on leaves of the variation."""
-    front = [candidate for candidate in context.archive.front() if candidate.expression.complexity <= LONGEST]
-    return min((context.archive.unexplained(candidate) for candidate in front), default=1.0)
+    yield from passes(context, graft, LONGEST)
 
 
 def _grafted(context: Context, formulas: list[Expression]) -> Iterator[Batch]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Term
-from prunesymnet.bank.monomials import monomial_terms
+from prunesymnet.bank.monomials import few_enough, monomial_terms
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal
 from prunesymnet.bank.targets import Target, unwrap
@@ -18,8 +18,7 @@ from prunesymnet.search.stages.base import Batch, Context, Stage, When
 
 Array = NDArray[np.float64]
 
-MOST_TERMS, MOST_DEGREE = 60, 12  # the solve costs rows * terms**2; beyond degree 12 floats tell powers apart badly
-SHARE_OF_ROWS = 0.6  # for the terms: the rest of the rows judges
+MOST_DEGREE = 12  # beyond it, floats tell powers apart badly
 EXACT_BY_DIFFERENCE = 1e-13  # of the variation, where it is a difference of sums of squares: less is rounding
 
 
@@ -36,7 +35,7 @@ def polynomials(problem: Problem, target: Target, *, only_exact: bool = False) -
     root = np.sqrt(target.weights)
     rows = int((target.weights > 0).sum())
     counts = [comb(len(problem.columns) + degree, degree) for degree in range(MOST_DEGREE + 1)]
-    counts = [count for count in counts if count <= min(SHARE_OF_ROWS * rows, MOST_TERMS)]
+    counts = [count for count in counts if few_enough(count, rows)]
     if len(counts) < 2:
         return
     terms = [Term(np.ones_like(root), Constant(1)), *monomial_terms(problem.columns, len(counts) - 1)]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Term
-from prunesymnet.bank.monomials import monomial_terms
+from prunesymnet.bank.monomials import few_enough, monomial_terms
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import EXACT, Proposal
 from prunesymnet.expression import Constant, Expression
@@ -21,7 +21,6 @@ from prunesymnet.search.stages.base import Batch, Context, Stage, When
 Array = NDArray[np.float64]
 
 DEGREES = range(1, 5), range(1, 4)  # of numerator and denominator
-MOST_TERMS, SHARE_OF_ROWS = 40, 0.6  # of both together; the rest of the rows judges
 DEPENDENT = 1e-9  # a smallest singular value this small, relative to the next: there is one null vector
 STILL_DEPENDENT, NEGLIGIBLE = 1e-10, 1e-3  # for taking out a term: what must remain, and how small it must be
 
@@ -36,7 +35,7 @@ def rational_functions(problem: Problem) -> Iterator[Proposal]:
     y, columns = problem.y, problem.columns
     one = Term(np.ones_like(y), Constant(1))
     for p, q in sorted(((p, q) for p in DEGREES[0] for q in DEGREES[1]), key=lambda d: (d[0] + d[1], d[1])):
-        if comb(len(columns) + p, p) + comb(len(columns) + q, q) > min(SHARE_OF_ROWS * len(y), MOST_TERMS):
+        if not few_enough(comb(len(columns) + p, p) + comb(len(columns) + q, q), len(y)):
             continue
         above, below = ([one, *monomial_terms(columns, degree)] for degree in (p, q))
         matrix = np.array([*(term.values for term in above), *(-y * term.values for term in below)])
