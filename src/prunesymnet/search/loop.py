@@ -193,9 +193,10 @@ class _Search:
                 return True
             if batch.then_fit and self.fit_waiting(batch.then_fit, context):
                 return True
-        return self.fit_waiting(then_fit, context)
+        return then_fit > 0 and self.fit_waiting(then_fit, context)
 
     def fit_waiting(self, count: int, context: Context) -> bool:
+        """Fit so many of those that wait, and give up the rest; whether an exact formula ends the search."""
         for part in in_parts(self.waiting.take(count), FITS_AT_A_TIME):
             for stage, proposal in part:
                 self.fit(stage, [proposal], context)
