@@ -378,7 +378,7 @@ def test_reports_written_at_the_same_time_are_as_they_are_alone(tmp_path, monkey
 
     def page(folder):
         folder.mkdir()
-        run = run_of(folder, front_of(*map(equation, FORMS), chosen=2))
+        run = run_of(folder, front_of(equation("1.0*a**2 + 1.0")))
         return re.sub("report · .*", "", write_report(run, folder)[0].read_text())
 
     with ThreadPoolExecutor(2) as pool:
