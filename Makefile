@@ -23,10 +23,10 @@ demo: setup ## find four laws of physics in the tables they come from
 	@$(VENV)/bin/prunesymnet demo
 
 test: setup ## the tests, on every core, with coverage
-	@$(PY) -m pytest -n auto -q -m "not slow" --cov --cov-report=term
+	@$(PY) -m pytest -n auto --dist loadfile -q -m "not slow" --cov --cov-report=term
 
 test-all: setup ## the slow tests too
-	@$(PY) -m pytest -n auto -q --cov --cov-report=term
+	@$(PY) -m pytest -n auto --dist loadfile -q --cov --cov-report=term
 
 test-cpus: setup ## search, training, pruning and coefficients as other processors would compute them (a quarter of an hour)
 	@$(PY) tests/processors.py

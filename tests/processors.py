@@ -98,7 +98,19 @@ def main(arguments: list[str]) -> int:
     failed = []
     for name, settings in different(OLDEST if "--one" in ours else None):
         if "--list" not in ours:
-            command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "-m", "not slow", *options]
+            command = [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "-n",
+                "auto",
+                "--dist",
+                "loadfile",
+                "-m",
+                "not slow",
+                *options,
+            ]
             if subprocess.run(command, env=os.environ | settings, cwd=ROOT).returncode:
                 failed.append(name)
     if failed:

@@ -44,6 +44,14 @@ ORDER = {
     ),
     "coefficients": ("least_squares", "fit", "uncertainty", "description", "linear", "closed_forms", "snapping"),
 }  # fmt: skip
+MOST_LINES = 60  # of a function, its docstring not counted: what is read on one screen
+# Functions that are longer, and why. Another may be, with a comment above its first line that begins with "# Long:".
+LONG = {
+    "expression/program.py:compile_expression": "one loop written for speed: it compiles every candidate",
+    "operators/custom.py:make_operator": "a check and a column of the table for each of its parameters",
+    "operators/custom.py:_probe_value": "a list of probes, each with the message that says what was wrong",
+    "coefficients/least_squares.py:_many": "one iteration of a batch, whose arrays all shrink together",
+}
 
 
 def imported_modules(path: Path) -> list[str]:
@@ -89,6 +97,46 @@ def test_every_module_has_its_place():
         *package, module = path.relative_to(SOURCE).with_suffix("").parts
         if module != "__init__":
             assert module in ORDER[".".join(package)], path
+
+
+def lines_of_code(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    assert function.end_lineno is not None
+    first = function.body[0]
+    docstring = 0
+    if ast.get_docstring(function) is not None and first.end_lineno is not None:
+        docstring = first.end_lineno - first.lineno + 1
+    return function.end_lineno - function.lineno + 1 - docstring
+
+
+def long_functions(path: Path) -> list[str]:
+    """The functions of a file that are longer than they may be, without a reason stated above their first line."""
+    text = path.read_text()
+    lines = text.splitlines()
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and lines_of_code(node) > MOST_LINES:
+            start = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            if not lines[start - 2].strip().startswith("# Long:"):
+                found.append(node.name)
+    return found
+
+
+def test_a_function_fits_on_a_screen():
+    found = {f"{path.relative_to(SOURCE).as_posix()}:{name}" for path in files() for name in long_functions(path)}
+    assert found == set(LONG), "shorten the function or state a reason; drop the reason of one that is short again"
+
+
+def test_the_lines_of_a_function_are_counted_without_its_docstring(tmp_path):
+    body = "    pass\n" * (MOST_LINES - 1)
+    source = {
+        "short": f"def short():\n{body}",
+        "described": f'def described():\n    """Two\n    lines."""\n{body}',
+        "decorated": f"@decorator\ndef decorated():\n{body}    pass\n",
+        "inside": f"class A:\n    def inside(self):\n{body.replace('    ', '        ')}        pass\n",
+        "stated": f"# Long: a table of cases.\n@decorator\ndef stated():\n{body}    pass\n",
+    }
+    (tmp_path / "module.py").write_text("\n\n".join(source.values()))
+    assert sorted(long_functions(tmp_path / "module.py")) == ["decorated", "inside"]
 
 
 def test_nothing_that_could_run_a_text():

@@ -120,7 +120,7 @@ def test_any_number_of_workers_gives_the_same_answer(products, monkeypatch):
 @pytest.mark.parametrize("products", [True, False])
 @pytest.mark.parametrize("terms", [0, 2])
 def test_the_size_of_a_block_does_not_matter(products, terms, monkeypatch):
-    values, complexity = pool(1, nodes=100)
+    values, complexity = pool(1, nodes=60)
     regression = a_regression(1, values, terms)
     answers = []
     for block in (384, 7, 1):

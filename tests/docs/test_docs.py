@@ -25,6 +25,8 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# A command of ours in a pipe: what it reads, what it is asked for, and whether only its first line is shown.
+OURS = re.compile(r"(?:(?P<before>.*) \| )?prunesymnet (?P<arguments>[^|;<>$]*?)(?P<head> \| head -1)?")
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 
 
@@ -66,17 +68,20 @@ def shell(tmp_path, monkeypatch):
     environment = os.environ | {"PATH": f"{scripts}:{os.environ['PATH']}", "OPENBLAS_NUM_THREADS": "1"}
 
     def run(command):
-        # A command alone is run here: another process would only take its time to import what is here already.
-        if command.startswith("prunesymnet ") and not set(command) & set("|;<>$"):
-            with monkeypatch.context() as patch:
-                patch.chdir(folder)
-                done = CliRunner().invoke(app, shlex.split(command)[1:])
-            return done.exit_code, done.output
-        done = subprocess.run(
-            ["/bin/bash", "-c", command], cwd=folder, env=environment, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-        return done.returncode, done.stdout
+        # Ours is run here, with what is piped into it: another process would only take its time to import what is here
+        # already.
+        ours = OURS.fullmatch(command)
+        if ours is None:
+            done = subprocess.run(
+                ["/bin/bash", "-c", command], cwd=folder, env=environment, text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+            return done.returncode, done.stdout
+        given = run(ours["before"])[1] if ours["before"] else None
+        with monkeypatch.context() as patch:
+            patch.chdir(folder)
+            done = CliRunner().invoke(app, shlex.split(ours["arguments"]), input=given)
+        return done.exit_code, done.output.partition("\n")[0] + "\n" if ours["head"] else done.output
 
     return run
 

@@ -293,7 +293,7 @@ def test_frames_that_can_not_be_predicted(table, message):
 # ---- few rows, and rows that say little -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rows", [2, 3, 4, 9])
+@pytest.mark.parametrize("rows", [2, 3, 9])
 def test_few_rows(rows):
     model = fitted(X[:rows], Y[:rows])
     assert np.isfinite(model.predict(X)).all()

@@ -157,11 +157,11 @@ DEEP = {
 @pytest.mark.parametrize("grow", DEEP.values(), ids=DEEP)
 def test_no_formula_is_too_deep(grow):
     tree = Variable("x")
-    for _ in range(10_000):
+    for _ in range(5000):  # five times what Python's recursion allows
         tree = grow(tree)
     for make in (to_latex, to_python, to_function, to_c):
         text = make(tree)
-        assert len(text) > 10_000
+        assert len(text) > 5000
         assert text.count("(") == text.count(")")
     with pytest.raises(ExportError, match="characters in Excel"):
         to_excel(tree)

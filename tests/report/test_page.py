@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
@@ -92,6 +93,15 @@ class Page(HTMLParser):
         return [row for table in inside for row in re.findall(r"<tr.*?</tr>", table, re.DOTALL) if "<td" in row]
 
 
+@contextmanager
+def blank_pictures():
+    """Pictures are drawn but not written, which takes most of the time: for tests of what the page says."""
+    blank = base64.b64encode(b"<x:svg xmlns:x='http://www.w3.org/2000/svg'/>").decode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("prunesymnet.report.rendering.as_svg", lambda figure: f"data:image/svg+xml;base64,{blank}")
+        yield
+
+
 def written(folder, *fronts, run=None, **options):
     """The page; its pictures as files, which take as long again, are looked at in other tests."""
     with pytest.MonkeyPatch.context() as patch:
@@ -147,7 +157,7 @@ def searched(tmp_path_factory):
     """A real run of two targets, and its report."""
     folder = tmp_path_factory.mktemp("searched")
     second = make_dataset(X, X[:, 2] * X[:, 1] + rng.normal(0, 0.1, 80), names=DATA.names, target="z_2")
-    settings = SearchSettings(time_limit=1, seed=3)
+    settings = SearchSettings(time_limit=float("inf"), max_fits=20, seed=3)
     run([DATA, second], settings, columns=HOSTILE, folder=folder / "run", progress=False)
     return read_run(folder / "run"), write_report(read_run(folder / "run"), folder / "page.html")
 
@@ -207,7 +217,8 @@ def test_the_same_run_gives_the_same_page(searched, tmp_path, monkeypatch):
 def test_a_run_that_was_cut_off_has_a_report_too(searched, tmp_path):
     kept, _ = searched
     cut = replace(kept, model=None)
-    page = written(tmp_path, run=cut)
+    with blank_pictures():
+        page = written(tmp_path, run=cut)
     assert "The run was ended from outside." in page.texts["lead"]
     assert len(page.table("front")) == sum(map(len, cut.latest().fronts))
     assert re.match(r"[\d,]+ formulas? (was|were) fitted to 80 rows of 3 columns in \d", page.texts["lead"])
@@ -216,7 +227,8 @@ def test_a_run_that_was_cut_off_has_a_report_too(searched, tmp_path):
 def test_numbers_of_the_page_are_those_of_the_equations(tmp_path):
     front = front_of(*map(equation, FORMS), chosen=2)
     settings = SearchSettings(seed=7, constraints=Constraints(max_uses={"exp": 1}))
-    page = written(tmp_path, front, settings=settings)
+    with blank_pictures():
+        page = written(tmp_path, front, settings=settings)
     best = front.best
     assert page.texts["lead"] == "123 formulas were fitted to 80 rows of 3 columns in 4.2 s. Stopped at the time limit."
     assert page.texts["value"].startswith(f"{share(best.r2)}0.9000")
@@ -259,7 +271,8 @@ def test_numbers_of_the_page_are_those_of_the_equations(tmp_path):
 def test_why_a_formula_was_chosen_is_true(forms, bits, chosen, selection, said):
     equations = [equation(form, description_length=float(b)) for form, b in zip(forms, bits, strict=True)]
     section = Section(front_of(*equations, chosen=chosen), DATA, {}, selection, 1.0, 1)
-    assert said in render("section.html", section=section, id="t")
+    with blank_pictures():
+        assert said in render("section.html", section=section, id="t")
 
 
 def test_a_formula_without_constants_that_is_exact(tmp_path):
@@ -315,7 +328,8 @@ def test_fifty_columns_with_weights(tmp_path):
     data = make_dataset(wide, wide.sum(axis=1), names=names, target="y", weights=rng.integers(0, 3, 900))
     law = Equation.of(fit(parse(" + ".join(f"1.5*{name}" for name in names)), data), data)
     columns = [f"column {k} with a long name, in metres <per> second" for k in range(50)]
-    page = written(tmp_path, front_of(law), tables=[data], columns=columns)
+    with blank_pictures():
+        page = written(tmp_path, front_of(law), tables=[data], columns=columns)
     assert "900 weighted rows of 50 columns" in page.texts["lead"]
     assert len(page.table("constants")) == len(page.table("columns")) == 50
     assert "50 constants" in page.source
@@ -326,7 +340,8 @@ def test_fifty_columns_with_weights(tmp_path):
 
 def test_a_formula_of_a_thousand_parts_is_text(tmp_path):
     long = parse(" + ".join(f"{k}*a*b" for k in range(2, 400)))
-    page = written(tmp_path, front_of(equation("1.0*a", form=long, covariance=np.zeros((0, 0)))))
+    with blank_pictures():
+        page = written(tmp_path, front_of(equation("1.0*a", form=long, covariance=np.zeros((0, 0)))))
     assert "too long to be drawn as a network" in page.texts["say"]
     assert page.texts["plain"].startswith("y = 2*a*b + 3*a*b")
     assert "…" in page.table("front")[0]
@@ -334,7 +349,8 @@ def test_a_formula_of_a_thousand_parts_is_text(tmp_path):
 
 def section_of(found, data=DATA):
     """The page's part about one formula."""
-    return render("section.html", section=Section(front_of(found), data, {}, "mdl", 0.0, 1), id="t")
+    with blank_pictures():
+        return render("section.html", section=Section(front_of(found), data, {}, "mdl", 0.0, 1), id="t")
 
 
 def test_rows_that_stand_for_several_measurements_are_told_so():
@@ -357,10 +373,12 @@ def test_a_picture_is_the_same_each_time_and_sharp_at_any_size():
     check_picture(first)
 
 
-def test_reports_written_at_the_same_time_are_as_they_are_alone(tmp_path):
+def test_reports_written_at_the_same_time_are_as_they_are_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr("prunesymnet.report.page.save", lambda figure, path: None)
+
     def page(folder):
         folder.mkdir()
-        run = run_of(folder, front_of(*map(equation, FORMS), chosen=2))
+        run = run_of(folder, front_of(equation("1.0*a**2 + 1.0")))
         return re.sub("report · .*", "", write_report(run, folder)[0].read_text())
 
     with ThreadPoolExecutor(2) as pool:

@@ -349,8 +349,8 @@ OTHERS = [
     b'{"format": Infinity}', b'{"format": -Infinity}', b"\0" * 1000,
 ]
 ODD = [
-    "-" * 20_000 + "x", "sin(" * 10_000 + "x" + ")" * 10_000, "x**" * 9000 + "x", "1/(" * 9000 + "x" + ")" * 9000,
-    "+".join(["x"] * 20_000), "1/0", "0**(-1)", "9**9**9**9**9", "log(-1)", "x**x**x", "exp(exp(exp(x)))", "2**9999*x",
+    "-" * 5000 + "x", "sin(" * 5000 + "x" + ")" * 5000, "x**" * 5000 + "x", "1/(" * 5000 + "x" + ")" * 5000,
+    "+".join(["x"] * 5000), "1/0", "0**(-1)", "9**9**9**9**9", "log(-1)", "x**x**x", "exp(exp(exp(x)))", "2**9999*x",
 ]
 # fmt: on
 
@@ -592,7 +592,7 @@ def mutated(content, changes):
     return changed["content"]
 
 
-@settings(max_examples=300, phases=[Phase.generate])
+@settings(max_examples=150, phases=[Phase.generate])
 @given(mutations())
 def test_a_model_changed_anywhere_is_refused_or_can_be_used(content, changes):
     with tempfile.TemporaryDirectory() as folder:

@@ -252,7 +252,7 @@ def test_a_line_cut_off_anywhere_is_left_out(tmp_path):
 # ---- going on -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("data", [NOISY, noisy(12), noisy(200, noise=0.01), exact()], ids=["60", "12", "200", "exact"])
+@pytest.mark.parametrize("data", [NOISY, noisy(12), exact()], ids=["60", "12", "exact"])
 def test_a_run_that_ended_goes_on_to_a_front_at_least_as_good(tmp_path, data):
     first = run([data], BANKS, folder=tmp_path / "run", progress=False)
     second = resume(tmp_path / "run", progress=False)
@@ -600,7 +600,7 @@ run([make_dataset(X, y)], SearchSettings(time_limit=float("inf"), workers=1), fo
 """
 
 
-@pytest.mark.parametrize(("rows", "when"), [(300, 1), (300, 2), (50_000, 1)])
+@pytest.mark.parametrize(("rows", "when"), [(300, 2), (50_000, 1)])
 def test_ctrl_c_ends_it_with_the_best_so_far(tmp_path, rows, when):
     marker = tmp_path / "marker"
     command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "run"), str(marker), str(rows), str(when)]

@@ -26,17 +26,17 @@ def data(order=None, noise=0.1, count=30, rows=250):
 
 
 def test_the_columns_that_matter_are_found_in_noise():
-    names, found = screen(context_of(data(rows=150)), 10)
+    names, found = screen(context_of(data(rows=100, count=20)), 10)
     assert len(names) == 10
     assert set(MATTER) < set(names)
     assert min(proposal.unexplained for proposal in found) < 0.01
 
 
 def test_there_are_as_many_as_asked_for_in_the_order_of_the_table():
-    context = context_of(data(count=14, rows=120, noise=0.0))
+    context = context_of(data(count=13, rows=60, noise=0.0))
     for count in (1, 6, 100):
         names = screen(context, count)[0]
-        assert len(names) == min(count, 14)
+        assert len(names) == min(count, 13)
         assert names == [name for name in context.problem.columns if name in names]
 
 
@@ -55,15 +55,15 @@ def test_columns_of_the_linear_model_fill_up_the_places():
 
 
 def test_the_number_of_workers_changes_nothing():
-    one, three = (screen(context_of(data(count=14, rows=60), workers=workers), 8) for workers in (1, 3))
+    one, three = (screen(context_of(data(count=13, rows=40), workers=workers), 8) for workers in (1, 3))
     assert one == three
 
 
 def test_a_constant_column_and_one_that_is_doubled_do_not_break_it():
-    given = columns(14, 120)
-    y = data(count=14, rows=120).y
+    given = columns(13, 80)
+    y = data(count=13, rows=80).y
     with pytest.warns(DataWarning):
-        odd = table_of({**given, "one": np.ones(120), "again": given["x7"]}, y)
+        odd = table_of({**given, "one": np.ones(80), "again": given["x7"]}, y)
     names = screen(context_of(odd), 6)[0]
     assert {"x3", "x12"} < set(names)
     assert "again" in names or "x7" in names
@@ -85,6 +85,6 @@ def test_a_search_goes_on_with_these_columns_only(monkeypatch):
     spies = tuple(Stage(when.name, when, propose) for when in (When.START, When.LEVEL))
     monkeypatch.setattr("prunesymnet.search.loop.STAGES", spies)
     settings = SearchSettings(time_limit=float("inf"), exhaustive=ExhaustiveSettings(columns=4, levels=1))
-    assert search(data(), settings).best.r2 > 0.5
+    assert search(data(count=16, rows=120), settings).best.r2 > 0.5
     assert len(seen) == 2
     assert all(len(names) == 4 and set(MATTER) < names for names in seen)

@@ -157,7 +157,7 @@ def _probe_points(arity: int) -> tuple[np.ndarray, ...]:
     return (_PROBE, np.roll(_PROBE[::-1], 7) * 0.9 + 0.1)
 
 
-def _probe_value(
+def _probe_value(  # noqa: C901 - a list of probes, one branch for each way to fail
     function: Callable[..., Any],
     numpy_form: Callable[..., Any],
     points: tuple[np.ndarray, ...],

@@ -28,6 +28,7 @@ from prunesymnet.operators import make_operator
 from prunesymnet.search import STAGES, ExhaustiveSettings, SearchSettings, search
 from prunesymnet.search.stages import When
 
+NAMES = tuple(stage.name for stage in STAGES)
 FEW = ("sin", "exp")  # these make a small bank: all stages in a fifth of a second
 WITH_BANKS = tuple(stage for stage in STAGES if stage.when in (When.START, When.LEVEL))
 PAIRED = ("pairs", "query_pairs")
@@ -218,11 +219,11 @@ def test_many_columns_do_not_make_many_monomials():
 # ---- in a search --------------------------------------------------------------------------------------
 
 
-def found_by(text, levels=2, without=(), **options):
-    """What a search makes of a table, and the stages that had their turn."""
+def found_by(text, operators, stages=NAMES, **options):
+    """What a search with some of the stages makes of a table, and the stages that had their turn."""
     seen = []
-    exhaustive = ExhaustiveSettings(levels=levels, without=without)
-    settings = SearchSettings(time_limit=float("inf"), exhaustive=exhaustive)
+    exhaustive = ExhaustiveSettings(levels=1, without=tuple(name for name in NAMES if name not in stages))
+    settings = SearchSettings(time_limit=float("inf"), operators=operators, exhaustive=exhaustive)
     result = search(table(text, **options), settings, watch=lambda update: seen.append(update.stage))
     return result.best, set(seen)
 
@@ -231,20 +232,22 @@ def found_by(text, levels=2, without=(), **options):
     "text", ["1.35*x*y + 5.5*sin((x - 1)*(y - 1))", "2*cos(3.3*x - 1.7*y + 0.5) + x", "sin(x**2 + 2.2*x) + y"]
 )
 def test_a_wave_of_two_nodes_is_found(text):
-    found, _ = found_by(text, rows=120, low=-3, high=3)
+    found, _ = found_by(text, ("+", "-", "*", "sin", "cos"), rows=100, low=-3, high=3)
     fresh = table(text, rows=200, low=-3, high=3, seed=1)
     np.testing.assert_allclose(evaluate(found.expression, fresh.columns).values, fresh.y, atol=1e-5)
 
 
 def test_a_search_builds_on_what_is_nearly_right():
-    found, seen = found_by("a*(c + b*x*sin(y))", names="abcxy", rows=100, low=1.0, high=5.0)
+    found, seen = found_by(
+        "a*(c + b*x*sin(y))", ("+", "*", "sin"), ("pairs", "grafts"), names="abcxy", rows=60, low=1.0, high=5.0
+    )
     assert str(found.expression) == "a*(c + b*x*sin(y))"
     assert "grafts" in seen
 
 
 def test_building_on_formulas_can_be_switched_off():
-    _, seen = found_by(
-        "a*(c + b*x*sin(y)) + exp(a*b)/(c + x*y)", 1, ("grafts", "blocks"), names="abcxy", rows=40, low=1.0, high=3.0
-    )
-    assert "pairs" in seen
+    options = {"names": "abcxy", "rows": 40, "low": 1.0, "high": 3.0}
+    for stages in (("pairs", "grafts", "blocks"), ("pairs",)):
+        _, seen = found_by("a*(c + b*x*sin(y)) + exp(a*b)/(c + x*y)", ("+", "*", "sin"), stages, **options)
+        assert set(stages) <= seen
     assert not {"grafts", "blocks"} & seen
