@@ -189,7 +189,8 @@ def test_after_twenty_kills_at_random_moments_all_can_be_read(killed):
 
 
 def test_a_killed_run_goes_on_to_a_front_at_least_as_good(killed):
-    for folder in (killed / "run13", killed / "again"):
+    begun = [killed / f"run{i}" for i in range(14) if (killed / f"run{i}" / "run.json").exists()]
+    for folder in (*begun[-1:], killed / "again"):  # on a slow machine all may have been killed before they began
         before = read_run(folder).latest()
         after = resume(folder, time_limit=0.3, progress=False)
         at_least_as_good(before.fronts[0], after.fronts[0], chosen=False)

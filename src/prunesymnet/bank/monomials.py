@@ -23,6 +23,7 @@ from prunesymnet.expression import Constant, Expression, Variable
 
 Array = NDArray[np.float64]
 
+DEPENDENT = 1e-9  # of a column's length: what is left of it beside others is its rounding
 LARGEST = 600.0  # of a logarithm: beyond it lie no floats
 MOST_TERMS = 60  # of a polynomial: the solve costs rows * terms**2
 SHARE_OF_ROWS = 0.6  # for the terms of a polynomial: the rest of the rows judges
@@ -58,7 +59,9 @@ def power_law(
         logs = np.array([np.ones_like(target), *(np.log(np.abs(factor.values)) for factor in factors)])
         goal = np.log(np.abs(target))
     rows = weights > 0
-    solved = weighted_least_squares(logs[:, rows], goal[rows], weights[rows]).coefficients
+    told_apart = _independent(logs[:, rows])
+    solved = np.zeros(len(logs))
+    solved[told_apart] = weighted_least_squares(logs[told_apart][:, rows], goal[rows], weights[rows]).coefficients
     chosen: list[tuple[Expression, float]] = []
     product = np.ones_like(target)
     for factor, found in zip(factors, solved[1:].tolist(), strict=True):
@@ -75,6 +78,14 @@ def power_law(
     size = float(np.exp(np.clip(solved[0], -LARGEST, LARGEST)))
     coefficient: Expression = Constant(-size if negative else size)
     return reduce(Expression.__mul__, _powers(chosen), coefficient)
+
+
+def _independent(columns: Array) -> NDArray[np.bool_]:
+    """Which columns [columns, rows] are no sum of those before them: of y and y**2 as factors, one is enough."""
+    lengths = np.sqrt(np.einsum("kn,kn->k", columns, columns))
+    scaled = columns / np.where(lengths > 0, lengths, 1.0)[:, None]
+    left = np.abs(np.diagonal(np.linalg.qr(scaled.T, mode="r")))
+    return np.concatenate([left, np.zeros(len(columns) - len(left))]) > DEPENDENT
 
 
 def _powers(chosen: list[tuple[Expression, float]]) -> list[Expression]:
