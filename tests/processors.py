@@ -98,19 +98,10 @@ def main(arguments: list[str]) -> int:
     failed = []
     for name, settings in different(OLDEST if "--one" in ours else None):
         if "--list" not in ours:
-            command = [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-q",
-                "-n",
-                "auto",
-                "--dist",
-                "loadfile",
-                "-m",
-                "not slow",
-                *options,
-            ]
+            # Threads that wait for a core which another process has take several times as long.
+            workers = max(1, (os.cpu_count() or 1) // int(settings.get("TEST_THREADS", "1")))
+            command = [sys.executable, "-m", "pytest", "-q", "-n", str(workers), "--dist", "loadfile"]
+            command += ["-m", "not slow", *options]
             if subprocess.run(command, env=os.environ | settings, cwd=ROOT).returncode:
                 failed.append(name)
     if failed:
