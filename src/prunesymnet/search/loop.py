@@ -84,12 +84,7 @@ class _Search:
     """The state of a search: the archive, the proposals that wait, and how far it has come."""
 
     def __init__(
-        self,
-        data: Dataset,
-        settings: SearchSettings,
-        watch: Watcher | None,
-        start: Start,
-        clock: Callable[[], float],
+        self, data: Dataset, settings: SearchSettings, watch: Watcher | None, start: Start, clock: Callable[[], float]
     ) -> None:
         self.limits = Limits.start(settings.time_limit, settings.max_fits, clock)
         seed = settings.training.seed + start.again

@@ -23,16 +23,9 @@ PROPOSED = 4  # times as many states are proposed as go on side by side
 
 
 def propose(context: Context) -> Iterator[Batch]:
-    yield Batch(
-        pursue(
-            context.problem.target,
-            context.pursuit_bank,
-            context.scanner,
-            starts=[(), *context.polynomial_terms(1, 3)],
-            beam=context.budget.pursuit_beam,
-            check=context.check,
-        )
-    )
+    target, bank, beam = context.problem.target, context.pursuit_bank, context.budget.pursuit_beam
+    starts = [(), *context.polynomial_terms(1, 3)]
+    yield Batch(pursue(target, bank, context.scanner, starts=starts, beam=beam, check=context.check))
 
 
 @dataclass(frozen=True, slots=True)
