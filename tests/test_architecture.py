@@ -19,7 +19,7 @@ ORDER = {
     ),
     "operators": ("operator", "protection", "onnx", "table", "custom"),
     "data": ("messages", "checks", "dataset", "rows", "files"),
-    "expression": ("tree", "printing", "parsing", "program", "canonical", "factoring", "fingerprint"),
+    "expression": ("tree", "printing", "parsing", "program", "canonical", "factoring", "fingerprint", "sampling"),
     "expression.canonical": ("numbers", "terms", "algebra"),
     "export": ("common", "latex", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
     "network": ("activation", "network", "training", "pruning"),
@@ -35,7 +35,7 @@ ORDER = {
         "pairs", "singles", "chains", "rational", "powers", "factored_quotients", "frequencies", "phases",
         "query_pairs", "pursuit", "grafts", "blocks",
     ),
-    "cli": ("printing", "tables", "demo", "app"),
+    "cli": ("settings", "printing", "tables", "demo", "draw", "app"),
     "estimator": ("parameters", "tables", "regressor"),
     "runs": ("files", "records", "model", "folder", "run"),
     "report": (

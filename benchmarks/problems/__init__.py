@@ -17,16 +17,12 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prunesymnet.data import Dataset, make_dataset
-from prunesymnet.expression import Apply, Constant, Expression, canonical, evaluate, fold, parse
+from prunesymnet.expression import Apply, Constant, Expression, canonical, fold, parse
+from prunesymnet.expression.sampling import sample as sample
 
 SETS = ("paper", "nguyen", "jin", "keijzer", "vladislavleva", "feynman", "strogatz")
-LEAST_FINITE = 0.01  # of the points drawn: with fewer, the box is not one of this formula
-ENOUGH = 2000  # draws before that is judged
-TARGET = "target"  # a formula's own variables may be called y
-Bounds = float | NDArray[np.float64]  # one for all variables, or one for each
 
 
 @dataclass(frozen=True)
@@ -70,29 +66,6 @@ def _problem(row: dict[str, str]) -> Problem:
     else:
         ranges = dict.fromkeys(formula.variables, (float(row["low"]), float(row["high"])))
     return Problem(row["name"], row["dataset"], formula, ranges, row.get("source", ""))
-
-
-def sample(formula: Expression, rows: int = 128, seed: int = 0, low: Bounds = -5.0, high: Bounds = 5.0) -> Dataset:
-    """A table of a formula's values; points where it is not finite are drawn again.
-
-    `low` and `high` are one number for all variables or one for each, in the order of `formula.variables`.
-    """
-    rng = np.random.default_rng(seed)
-    names = formula.variables
-    kept = np.empty((0, len(names)))
-    drawn = 0
-    while len(kept) < rows:
-        points = rng.uniform(low, high, (4 * rows, len(names)))
-        finite = evaluate(formula, dict(zip(names, points.T, strict=True))).finite
-        kept = np.concatenate([kept, points[finite]])
-        drawn += len(points)
-        if drawn >= ENOUGH and len(kept) < LEAST_FINITE * drawn:
-            raise ValueError(
-                f"{formula} is finite at {len(kept)} of {drawn:,} points drawn from {low} to {high}: choose another box"
-            )
-    X = kept[:rows]
-    y = evaluate(formula, dict(zip(names, X.T, strict=True))).values
-    return make_dataset(X, y, names=names, target=TARGET)
 
 
 def noisy(data: Dataset, noise: float, seed: int) -> Dataset:

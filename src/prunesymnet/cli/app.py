@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from prunesymnet.runs import Model
 
 USAGE, BAD_INPUT, NOTHING_FOUND, INTERRUPTED = 2, 3, 4, 130
+LEAST_POINTS = 10  # from so many on, some are held out to judge by
+MOST_LAYERS = 12  # of a network that is drawn: more do not fit on a page that can be read
 
 app = typer.Typer(
     name="prunesymnet",
@@ -37,13 +39,6 @@ class Selection(enum.StrEnum):
     heldout = "heldout"
 
 
-class Preset(enum.StrEnum):
-    default = "default"
-    paper = "paper"
-    no_gradient = "no-gradient"
-    random_pruning = "random-pruning"
-
-
 class Target(enum.StrEnum):
     text = "text"
     latex = "latex"
@@ -54,10 +49,30 @@ class Target(enum.StrEnum):
     sympy = "sympy"
 
 
+class Picture(enum.StrEnum):
+    svg = "svg"
+    png = "png"
+    pdf = "pdf"
+
+
+def preset_names() -> list[str]:
+    from prunesymnet.search import PRESETS
+
+    return list(PRESETS)
+
+
 Saved = Annotated[Path, typer.Argument(help="A run's folder, or a saved model (JSON).", metavar="MODEL")]
 RunDir = Annotated[Path, typer.Argument(help="A run's folder.", metavar="RUN")]
 Data = Annotated[str, typer.Argument(help="A table: .csv, .tsv, .txt (also .gz), .parquet; - is standard input.")]
 Seconds = Annotated[float, typer.Option("--time-limit", "-t", help="Seconds to search at most.")]
+Preset = Annotated[
+    str,
+    typer.Option(
+        help="The method: default, paper, or another (an unknown name lists them all).",
+        autocompletion=preset_names,
+        metavar="NAME",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Index = Annotated[int | None, typer.Option("--index", "-i", help="A row of the front (left out: the chosen one).")]
@@ -81,7 +96,10 @@ def fit(
         str | None, typer.Option("--features", "-x", help="The columns to explain it by: a,b,c (left out: all others).")
     ] = None,
     weights: Annotated[str | None, typer.Option(help="A column of weights for the rows.")] = None,
-    time_limit: Seconds = 60.0,
+    time_limit: Annotated[
+        float | None,
+        typer.Option("--time-limit", "-t", help="Seconds to search at most (left out: the preset's, 60 by default)."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A folder to keep the run in (see resume, report).")
     ] = None,
@@ -91,7 +109,16 @@ def fit(
     ] = None,
     max_complexity: Annotated[int | None, typer.Option(help="The largest complexity of a formula.")] = None,
     selection: Annotated[Selection, typer.Option(help="How to choose from the front.")] = Selection.mdl,
-    preset: Annotated[Preset, typer.Option(help="The method.")] = Preset.default,
+    preset: Preset = "default",
+    epochs: Annotated[
+        int | None, typer.Option(help="Of a trained network (--preset paper): epochs of training at most.", min=1)
+    ] = None,
+    no_gradient: Annotated[
+        bool, typer.Option("--no-gradient", help="Of a trained network: draw its weights anew instead of training it.")
+    ] = False,
+    random_pruning: Annotated[
+        bool, typer.Option("--random-pruning", help="Of a trained network: retain edges at random.")
+    ] = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; 0 is one for each core.", min=0)] = 0,
     device: Annotated[str, typer.Option(help="cpu, or cuda for a GPU.")] = "cpu",
     seed: Annotated[int, typer.Option(help="Of the random numbers: another one, another search.", min=0)] = 0,
@@ -106,25 +133,21 @@ def fit(
     with clear_errors():
         from dataclasses import replace
 
+        from prunesymnet.cli.settings import network_settings, on_device, with_operators
         from prunesymnet.cli.tables import tables_of
-        from prunesymnet.operators import OPERATORS, select_operators
         from prunesymnet.runs import run
-        from prunesymnet.search import PRESETS
 
+        settings = network_settings(preset, epochs=epochs, no_gradient=no_gradient, random_pruning=random_pruning)
         columns, tables = tables_of(data, listed(target), None if features is None else listed(features), weights)
-        settings = PRESETS[preset.value]
         if operators is not None:
-            names = [name for name in listed(operators) if name] + ["id"] * ("id" in OPERATORS)
-            settings = replace(settings, operators=tuple(select_operators(dict.fromkeys(names))))
+            settings = with_operators(settings, listed(operators))
         settings = replace(
-            settings,
-            time_limit=time_limit,
+            on_device(settings, device),
+            time_limit=settings.time_limit if time_limit is None else time_limit,
             max_complexity=max_complexity,
             selection=selection.value,
             workers=jobs,
             seed=seed,
-            exhaustive=replace(settings.exhaustive, device=device),
-            training=replace(settings.training, device=device),
         )
         model = run(tables, settings, columns=columns, folder=out, progress=not quiet)
         if save is not None:
@@ -189,6 +212,38 @@ def report(run: RunDir, out: Out = None) -> None:
 
         for path in write_report(read_run(run), out or run / "report.html")[:1]:
             typer.echo(path)
+
+
+@app.command()
+def draw(
+    formula: Annotated[str, typer.Argument(help="A formula in Python's arithmetic: 'x**4 - x**2 + y**2/2 - y'.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="A folder for the pictures.")] = Path("pictures"),
+    interval: Annotated[
+        tuple[float, float],
+        typer.Option("--range", help="Every variable is drawn between these two.", metavar="LOW HIGH"),
+    ] = (-5.0, 5.0),
+    points: Annotated[int, typer.Option(help="Rows of the table that is drawn.", min=LEAST_POINTS)] = 128,
+    preset: Preset = "paper",
+    epochs: Annotated[int, typer.Option(help="Of training, at most.", min=1)] = 1000,
+    layers: Annotated[
+        int | None, typer.Option(help="Of the network (left out: the preset's, 6).", min=1, max=MOST_LAYERS)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the points and the network.", min=0)] = 0,
+    picture: Annotated[Picture, typer.Option("--format", help="Of the files.")] = Picture.svg,
+    quiet: Quiet = False,
+) -> None:
+    """Draw how the paper's network finds a formula: the network, its subnetwork, the pruning and the loss.
+
+    Points of the formula are drawn, a network is trained on them and pruned, and four pictures are written. Where
+    another formula comes out, the pictures show that one, and the command says so.
+    """
+    with clear_errors():
+        from prunesymnet.cli.draw import draw as drawn
+
+        drawn(
+            formula, out, low=interval[0], high=interval[1], points=points, seed=seed, preset=preset, epochs=epochs,
+            layers=layers, file_format=picture.value, progress=not quiet,
+        )  # fmt: skip
 
 
 @app.command()

@@ -24,7 +24,10 @@ def settings_of(estimator: Any) -> SearchSettings:
         raise TypeError(f"preset must be a name or SearchSettings, got {type(preset).__name__}")
     _check_others(estimator)
     said: dict[str, Any] = {}
-    for name in ("max_complexity", "time_limit", "selection"):
+    if estimator.max_epochs is not None and preset.pruner == "exhaustive":
+        given = f"got {estimator.max_epochs!r} with a preset that trains none"
+        raise ValueError(f'max_epochs is for trained networks (preset="paper" and its variants), {given}')
+    for name in ("max_complexity", "max_epochs", "time_limit", "selection"):
         if getattr(estimator, name) is not None:
             said[name] = getattr(estimator, name)
     if estimator.operators is not None:

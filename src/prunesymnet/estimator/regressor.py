@@ -64,6 +64,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         what is left looks like noise.
     preset : str or SearchSettings, default="default"
         "default", "paper" (the paper's method alone), "no-gradient", "random-pruning", or settings of your own.
+    max_epochs : int, default=None
+        How long a network is trained, with "paper" and its variants. None: what the preset has, 3,000. The default
+        preset trains no network, and with it this is an error.
     n_jobs : int, default=-1
         Threads; -1 is one for each core. Their number does not change the result.
     device : str, default=None
@@ -102,6 +105,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         selection: Any = None,
         time_limit: float | None = None,
         preset: str | SearchSettings = "default",
+        max_epochs: int | None = None,
         n_jobs: int | None = -1,
         device: str | None = None,
         random_state: Any = 0,
@@ -116,6 +120,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         self.selection = selection
         self.time_limit = time_limit
         self.preset = preset
+        self.max_epochs = max_epochs
         self.n_jobs = n_jobs
         self.device = device
         self.random_state = random_state

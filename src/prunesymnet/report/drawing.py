@@ -1,9 +1,11 @@
 """What the pictures share: colours, nodes and edges, letters that can be drawn, and how a picture becomes a file."""
 
+import re
 from collections.abc import Sequence
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -31,6 +33,7 @@ RADIUS = 0.38  # of a node, whose neighbour is 1 away
 PORT = 0.2  # how far above and below the middle of a node the operands of a binary operator enter
 ZONE = 1.85  # before a column, where all edges are level, so that weights written there cross nothing
 LONGEST_NAME = 18  # letters of a name that stands beside its node
+DOTS = 150  # per inch of an image: sharp on a screen, and letters can still be read in print
 INSIDE = 3  # letters of a name that fit into a node
 
 
@@ -108,13 +111,31 @@ def _draw_curve(axes: Axes, points: Sequence[Point], colour: str, width: float, 
 
 
 def save(figure: Figure, path: Path) -> None:
-    """With a palette: thousands of pale lines make a file several times as large without one."""
+    """Write a picture in the format that the name ends with: svg, png or pdf. The same picture is the same file."""
+    if path.suffix == ".svg":
+        path.write_text(svg_text(figure), encoding="utf-8")
+        return
+    if path.suffix != ".png":
+        figure.savefig(path, metadata={"CreationDate": None})
+        return
     with BytesIO() as buffer:
-        figure.savefig(buffer, dpi=150)
+        figure.savefig(buffer, dpi=DOTS)
         with Image.open(buffer) as image:
             colours = image.convert("RGB")
+    # With a palette: thousands of pale lines make a file several times as large without one.
     few = colours.quantize(128, Image.Quantize.MAXCOVERAGE, kmeans=2, dither=Image.Dither.NONE)
-    few.save(path, optimize=True, dpi=(150, 150))
+    few.save(path, optimize=True, dpi=(DOTS, DOTS))
+
+
+def svg_text(figure: Figure, **look: Any) -> str:
+    """A picture as a vector graphic that is the same each time."""
+    with BytesIO() as buffer:
+        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        figure.savefig(buffer, format="svg", dpi=DOTS, metadata=nothing, **look)
+        svg = buffer.getvalue().decode()
+    # Matplotlib draws some ids by chance, unless a global setting says otherwise, which other threads would see.
+    ids: dict[str, str] = {}
+    return re.sub(r'(?<=["(#])[a-z][0-9a-f]{10}(?=[")])', lambda m: ids.setdefault(m[0], f"i{len(ids)}"), svg)
 
 
 def short_number(value: float) -> str:

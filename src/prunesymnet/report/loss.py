@@ -5,10 +5,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
-from prunesymnet.expression import to_text
+from prunesymnet.expression import Expression, to_text
 from prunesymnet.report.drawing import BLUE, GREY, INK, ORANGE, shorten
 from prunesymnet.report.panels import new_figure, set_log_scale, set_look
 from prunesymnet.search import SearchResult, SearchStatus
+
+
+def drawn_formula(result: SearchResult) -> Expression:
+    """What became of the subnetwork of least error: the formula that the pictures show. Where it is exact, it is the
+    chosen one, which is the same and rounded; else a simpler one may have been chosen, of another subnetwork."""
+    return (result.best if result.status is SearchStatus.EXACT else result.candidate.fit).expression
 
 
 def draw_loss(result: SearchResult) -> Figure:
@@ -29,7 +35,7 @@ def draw_loss(result: SearchResult) -> Figure:
     upper.set_ylabel("training loss\nof the network")
     _draw_improvements(lower, result, last)
     lower.set(xlabel="epoch", ylabel="held-out error of\nthe best formula", xlim=(-0.015 * last, 1.015 * last))
-    formula = shorten(to_text(result.best.expression, digits=3), 80)
+    formula = shorten(to_text(drawn_formula(result), digits=3), 80)
     figure.suptitle(f"{formula}\n{result.epochs} epochs: {result.status.value}", size=11)
     return figure
 
@@ -45,10 +51,8 @@ def _draw_improvements(axes: Axes, result: SearchResult, last: int) -> None:
     axes.plot(*steps, drawstyle="steps-post", color=ORANGE, linewidth=1.4, gid="held-out", zorder=2)
     axes.plot(epochs, errors, "o", markersize=4.5, color=ORANGE, gid="improvements", zorder=3)
     right = epochs[-1] > 0.5 * last
-    # An exact formula is the same before and after rounding, and shorter after.
-    formula = (result.best if result.status is SearchStatus.EXACT else result.candidate.fit).expression
     axes.annotate(
-        shorten(to_text(formula, digits=3), 70),
+        shorten(to_text(drawn_formula(result), digits=3), 70),
         (float(epochs[-1]), float(errors[-1])), xytext=(3 if right else -3, -8), textcoords="offset points",
         ha="right" if right else "left", va="top", size=10, color=INK, gid="formula", zorder=4,
         path_effects=[withStroke(linewidth=3, foreground="white")],

@@ -10,10 +10,12 @@ from numpy.typing import ArrayLike
 
 from prunesymnet.network import Choice, Network
 from prunesymnet.report.drawing import GREY, INK, RADIUS, network_axes, save
-from prunesymnet.report.loss import draw_loss
+from prunesymnet.report.loss import draw_loss, drawn_formula
 from prunesymnet.report.networks import draw_lines, draw_network, draw_nodes, draw_retained, draw_subnetwork
 from prunesymnet.report.places import Places
 from prunesymnet.search import SearchResult
+
+FORMATS = ("svg", "png", "pdf")
 
 
 def draw_pruning(network: Network, weights: ArrayLike, choice: Choice, steps: int = 4) -> Figure:
@@ -83,19 +85,21 @@ class Pictures(NamedTuple):
     left_out: list[str]
 
 
-def save_pictures(result: SearchResult, folder: str | Path) -> Pictures:
-    """Write network.png, subnetwork.png, pruning.png and loss.png. A formula that was not pruned to one edge per
+def save_pictures(result: SearchResult, folder: str | Path, file_format: str = "png") -> Pictures:
+    """Write network, subnetwork, pruning and loss, as svg, png or pdf. A formula that was not pruned to one edge per
     operand (the linear model, or a sum of all large edges) has no subnetwork: the two pictures of it are left out."""
+    if file_format not in FORMATS:
+        raise ValueError(f"file_format must be one of {', '.join(FORMATS)}, got {file_format!r}")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     network, pruned = result.network, result.candidate.pruned
-    pictures = {"network.png": draw_network(network), "subnetwork.png": None, "pruning.png": None}
+    pictures = {"network": draw_network(network), "subnetwork": None, "pruning": None}
     if pruned is not None and pruned.choice is not None:
         weights, choice = pruned.weights, pruned.choice
-        pictures["subnetwork.png"] = draw_subnetwork(network, weights, choice, fitted=result.best.expression)
-        pictures["pruning.png"] = draw_pruning(network, weights, choice)
-    pictures["loss.png"] = draw_loss(result)
-    written = {folder / name: figure for name, figure in pictures.items() if figure is not None}
+        pictures["subnetwork"] = draw_subnetwork(network, weights, choice, fitted=drawn_formula(result))
+        pictures["pruning"] = draw_pruning(network, weights, choice)
+    pictures["loss"] = draw_loss(result)
+    written = {folder / f"{name}.{file_format}": figure for name, figure in pictures.items() if figure is not None}
     for path, figure in written.items():
         save(figure, path)
-    return Pictures(list(written), [name for name, figure in pictures.items() if figure is None])
+    return Pictures(list(written), [f"{name}.{file_format}" for name, figure in pictures.items() if figure is None])

@@ -3,8 +3,6 @@
 import base64
 import math
 import platform
-import re
-from io import BytesIO
 from typing import Any
 
 import jinja2
@@ -13,6 +11,7 @@ import scipy
 from matplotlib.figure import Figure
 
 import prunesymnet.report.numbers as numbers
+from prunesymnet.report.drawing import svg_text
 from prunesymnet.version import __version__
 
 
@@ -32,13 +31,7 @@ def render(template: str, **values: Any) -> str:
 
 
 def as_svg(figure: Figure) -> str:
-    """A picture as the address of an image: a vector graphic that is the same each time."""
-    with BytesIO() as buffer:
-        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        figure.savefig(buffer, format="svg", dpi=150, facecolor="none", metadata=nothing)
-        svg = buffer.getvalue().decode()
+    """A picture as the address of an image."""
+    svg = svg_text(figure, facecolor="none")
     figure.set_layout_engine("none")  # it stays as it is laid out: finding that takes most of the time
-    # Matplotlib draws some ids by chance, unless a global setting says otherwise, which other threads would see.
-    ids: dict[str, str] = {}
-    svg = re.sub(r'(?<=["(#])[a-z][0-9a-f]{10}(?=[")])', lambda m: ids.setdefault(m[0], f"i{len(ids)}"), svg)
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"

@@ -1,0 +1,64 @@
+"""From the options of a command to `SearchSettings`."""
+
+from dataclasses import replace
+
+from prunesymnet.operators import select_operators
+from prunesymnet.search import PRESETS, SearchSettings
+
+
+def preset_named(name: str) -> SearchSettings:
+    """
+    >>> preset_named("papr")
+    Traceback (most recent call last):
+    ValueError: --preset must be one of default, paper, ..., got 'papr'
+    """
+    if name not in PRESETS:
+        raise ValueError(f"--preset must be one of {', '.join(PRESETS)}, got {name!r}")
+    return PRESETS[name]
+
+
+def network_settings(
+    name: str,
+    *,
+    epochs: int | None = None,
+    layers: int | None = None,
+    no_gradient: bool = False,
+    random_pruning: bool = False,
+) -> SearchSettings:
+    """A preset with another number of epochs or layers, without gradient steps, or with random pruning. These are
+    of trained networks: with a preset that trains none they are an error.
+
+    >>> settings = network_settings("paper", epochs=1000, no_gradient=True, random_pruning=True)
+    >>> settings.max_epochs, settings.training.gradient, settings.pruner
+    (1000, False, 'random')
+    >>> network_settings("default", epochs=1000)
+    Traceback (most recent call last):
+    ValueError: --epochs is for trained networks, and the preset default trains none: add --preset paper
+    """
+    settings = preset_named(name)
+    given = {"--epochs": epochs, "--layers": layers, "--no-gradient": no_gradient, "--random-pruning": random_pruning}
+    said = [option for option, value in given.items() if value not in (None, False)]
+    if said and settings.pruner == "exhaustive":
+        raise ValueError(f"{said[0]} is for trained networks, and the preset {name} trains none: add --preset paper")
+    return replace(
+        settings,
+        max_epochs=settings.max_epochs if epochs is None else epochs,
+        layers=settings.layers if layers is None else layers,
+        pruner="random" if random_pruning else settings.pruner,
+        training=replace(settings.training, gradient=settings.training.gradient and not no_gradient),
+    )
+
+
+def with_operators(settings: SearchSettings, names: list[str]) -> SearchSettings:
+    """The settings with these operators in place of the preset's; `id` is always one."""
+    wanted = [name for name in names if name] + ["id"]
+    return replace(settings, operators=tuple(select_operators(dict.fromkeys(wanted))))
+
+
+def on_device(settings: SearchSettings, device: str) -> SearchSettings:
+    """Banks are scanned and networks trained there."""
+    return replace(
+        settings,
+        exhaustive=replace(settings.exhaustive, device=device),
+        training=replace(settings.training, device=device),
+    )
