@@ -1,6 +1,6 @@
-"""The pictures of these pages: `PYTHONPATH=. python docs/pictures/make.py`, at the root of the repository.
+"""The pictures of these pages: `python docs/pictures/make.py`, at the root of the repository.
 
-Those of the network come from a search for `x**4 - x**2 + y**2/2 - y` (koza-12) by the paper's method alone.
+Those of the network are what `prunesymnet draw` makes of `x**4 - x**2 + y**2/2 - y`, one of the paper's formulas.
 """
 
 from dataclasses import replace
@@ -11,11 +11,12 @@ import numpy as np
 
 import prunesymnet as psn
 from prunesymnet.bank.bank import grow_bank
+from prunesymnet.cli.app import app
 from prunesymnet.operators import DEFAULT
-from prunesymnet.report import save_pictures
 from prunesymnet.search import PRESETS, search
 
 HERE = Path(__file__).parent
+KOZA_12 = "x**4 - x**2 + y**2/2 - y"
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#8A8A8A"
 LOOK = {
     "axes.spines.top": False,
@@ -113,11 +114,8 @@ def frequencies() -> None:
 
 
 def network() -> None:
-    """The paper's method alone."""
-    from benchmarks.problems import load
-
-    problem = next(p for p in load() if p.name == "koza-12")
-    save_pictures(search(problem.sample(128, 0), replace(PRESETS["paper"], max_epochs=400)), HERE)
+    """The paper's method alone: the pictures that `prunesymnet draw` makes, with a seed that found the formula here."""
+    app(["draw", KOZA_12, "--out", str(HERE), "--format", "png", "--seed", "2"], standalone_mode=False)
 
 
 def save(figure: plt.Figure, name: str) -> None:

@@ -14,7 +14,8 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from prunesymnet.cli.app import BAD_INPUT, INTERRUPTED, NOTHING_FOUND, USAGE, app
+from prunesymnet.cli.app import BAD_INPUT, INTERRUPTED, NOTHING_FOUND, USAGE, app, preset_names
+from prunesymnet.search import PRESETS
 from prunesymnet.version import __version__
 
 RNG = np.random.default_rng(0)
@@ -120,6 +121,19 @@ def test_weights_and_settings_arrive(folder):
     assert front["equations"][front["chosen"]]["r2"] > 0.999999
 
 
+def test_epochs_and_ablations_arrive(folder):
+    options = ("--preset", "paper", "--epochs", "20", "--no-gradient", "--random-pruning", "--json")
+    settings = json.loads(call("fit", folder / "law.csv", "-y", "v", *options).stdout)["settings"]
+    assert (settings["max_epochs"], settings["pruner"], settings["training"]["gradient"]) == (20, "random", False)
+    assert settings["time_limit"] == "inf"  # the preset's, where none is given
+
+
+def test_each_preset_is_known_by_its_name(folder):
+    assert preset_names() == list(PRESETS)
+    said = call("fit", folder / "law.csv", "-y", "v", "--preset", "none", code=USAGE).stderr
+    assert f"--preset must be one of {', '.join(PRESETS)}, got 'none'" in said
+
+
 def test_a_limit_that_nothing_keeps_says_so(folder):
     result = call("fit", folder / "noise.csv", "-y", "v", "-t", "0.3", "--max-complexity", "1")
     assert result.stdout.startswith("v = ")  # a constant has complexity 1
@@ -179,6 +193,9 @@ def test_report(folder):
         (["fit", "law.csv", "-y", "v", "-t", "-1"], None, USAGE, "time_limit must be a number of seconds > 0"),
         (["fit", "law.csv", "-y", "v", "--out", "run"], None, BAD_INPUT, "run has a run already"),
         (["fit", "law.csv", "-y", "v", "--operators", "+,sine"], None, BAD_INPUT, "did you mean 'sin'?"),
+        (["fit", "law.csv", "-y", "v", "--epochs", "9"], None, USAGE, "--epochs is for trained networks"),
+        (["fit", "law.csv", "-y", "v", "--no-gradient"], None, USAGE, "trains none: add --preset paper"),
+        (["fit", "law.csv", "-y", "v", "--random-pruning"], None, USAGE, "trains none: add --preset paper"),
         (["fit", "-", "-y", "b"], "a,b\n1,2\n3,x\n", BAD_INPUT, "'x' in row 2 is not a number"),
         (["fit", "-", "-y", "b"], "a,b\n1,2\n3,x\n", BAD_INPUT, "(line 3 of the file)"),
         (["fit", "-", "-y", "b"], "a,b\n1,2\n,4\n5,6\n", BAD_INPUT, "column 'a': no value (NaN) in row 2"),

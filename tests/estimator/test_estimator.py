@@ -145,6 +145,7 @@ def test_nothing_is_checked_before_fit():
         ("time_limit", "5", "time_limit must be a number of seconds > 0, got '5'"),
         ("time_limit", math.nan, "time_limit must be a number of seconds > 0, got nan"),
         ("preset", "papper", "preset must be SearchSettings or one of default, paper.*'papper'"),
+        ("max_epochs", 100, r'max_epochs is for trained networks \(preset="paper" and its variants\), got 100'),
         ("preset", {"layers": 2}, "preset must be a name or SearchSettings, got dict"),
         ("n_jobs", 0, "n_jobs must be a number of threads.*got 0"),
         ("n_jobs", 1.5, "n_jobs must be a number of threads.*got 1.5"),
@@ -535,3 +536,12 @@ def test_warm_start_does_not_mix_two_tables_in_a_run_dir(tmp_path):
     except FileExistsError:
         return
     assert pd.read_parquet(tmp_path / "run" / "data.parquet")["y"].tolist() == (5 * HARD).tolist()
+
+
+def test_epochs_of_a_network_are_the_estimators_or_the_presets():
+    estimator = PruneSymRegressor(preset="no-gradient", max_epochs=20).fit(X, Y)
+    assert (estimator.model_.settings.max_epochs, estimator.model_.settings.training.gradient) == (20, False)
+    shorter = replace(PRESETS["random-pruning"], max_epochs=7)
+    assert PruneSymRegressor(preset=shorter).fit(X, Y).model_.settings.max_epochs == 7
+    with pytest.raises(ValueError, match="max_epochs must be a whole number >= 1, got 0"):
+        PruneSymRegressor(preset="paper", max_epochs=0).fit(X, Y)

@@ -17,6 +17,7 @@ from prunesymnet.expression import canonical, parse, to_text
 from prunesymnet.network import Network
 from prunesymnet.operators import make_operator
 from prunesymnet.report import draw_loss, draw_network, draw_pruning, draw_subnetwork, save_pictures
+from prunesymnet.report.loss import drawn_formula
 from prunesymnet.search import Candidate, Pruned, SearchResult, SearchStatus
 
 NAMES = ("x", "y", "z", "mass", "semi_major_axis_of_the_orbit")
@@ -246,6 +247,33 @@ def test_four_files_are_written(tmp_path):
         with Image.open(path) as image:
             assert image.info["dpi"] == pytest.approx((150, 150), abs=0.1)
             assert len(image.convert("RGB").getcolors()) > 20
+
+
+@pytest.mark.parametrize(("file_format", "start"), [("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_other_formats_are_the_same_each_time(tmp_path, file_format, start):
+    for name in ("a", "b"):
+        saved = save_pictures(result(), tmp_path / name, file_format)
+        assert [path.suffix for path in saved.paths] == [f".{file_format}"] * 4
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_bytes().startswith(start)
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
+
+
+def test_an_unknown_format_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="file_format must be one of svg, png, pdf, got 'gif'"):
+        save_pictures(result(), tmp_path, "gif")
+
+
+def test_a_formula_that_is_not_exact_is_that_of_the_subnetwork():
+    made = result(status=SearchStatus.MAX_EPOCHS)
+    assert drawn_formula(made) == made.candidate.fit.expression != made.best.expression
+    assert drawn_formula(result()) == made.best.expression
+
+
+def test_a_wide_network_has_one_panel_across():
+    network = Network(("x",), layers=12)
+    panels = draw_pruning(network, np.ones(network.edges), {len(network.groups) - 1: 0}).axes
+    assert len({axes.get_position().x0 for axes in panels}) == 1
 
 
 def test_pictures_of_a_subnetwork_that_is_not_there_are_left_out(tmp_path):

@@ -2,8 +2,8 @@
 
 What takes long to import is imported in the command that needs it, so that `--help` appears at once.
 
-Exit codes: 0 done; 2 wrong usage; 3 a table, a model or a folder that can't be used; 4 no formula found that keeps the
-constraints; 130 stopped by Ctrl-C (with the best so far printed).
+Exit codes: 0 done; 2 wrong usage; 3 a table, a formula, a model or a folder that can't be used; 4 no formula found that
+keeps the constraints; 130 stopped by Ctrl-C (with the best so far printed).
 """
 
 import enum
@@ -216,17 +216,19 @@ def report(run: RunDir, out: Out = None) -> None:
 
 @app.command()
 def draw(
-    formula: Annotated[str, typer.Argument(help="A formula in Python's arithmetic: 'x**4 - x**2 + y**2/2 - y'.")],
+    formula: Annotated[
+        str, typer.Argument(help="In Python's arithmetic: 'x**4 - x**2 + y'. One that begins with -: in parentheses.")
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="A folder for the pictures.")] = Path("pictures"),
     interval: Annotated[
         tuple[float, float],
-        typer.Option("--range", help="Every variable is drawn between these two.", metavar="LOW HIGH"),
+        typer.Option("--range", help="Between which every variable is sampled.", metavar="LOW HIGH"),
     ] = (-5.0, 5.0),
-    points: Annotated[int, typer.Option(help="Rows of the table that is drawn.", min=LEAST_POINTS)] = 128,
+    points: Annotated[int, typer.Option(help="How many points are sampled.", min=LEAST_POINTS)] = 128,
     preset: Preset = "paper",
-    epochs: Annotated[int, typer.Option(help="Of training, at most.", min=1)] = 1000,
+    epochs: Annotated[int, typer.Option(help="Epochs of training at most.", min=1)] = 1000,
     layers: Annotated[
-        int | None, typer.Option(help="Of the network (left out: the preset's, 6).", min=1, max=MOST_LAYERS)
+        int | None, typer.Option(help="Layers of the network (left out: the preset's, 6).", min=1, max=MOST_LAYERS)
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the points and the network.", min=0)] = 0,
     picture: Annotated[Picture, typer.Option("--format", help="Of the files.")] = Picture.svg,
@@ -234,8 +236,8 @@ def draw(
 ) -> None:
     """Draw how the paper's network finds a formula: the network, its subnetwork, the pruning and the loss.
 
-    Points of the formula are drawn, a network is trained on them and pruned, and four pictures are written. Where
-    another formula comes out, the pictures show that one, and the command says so.
+    A network is trained on points of the formula and pruned, and four pictures are written. Where another formula
+    comes out, the pictures show that one, and the command says so.
     """
     with clear_errors():
         from prunesymnet.cli.draw import draw as drawn

@@ -16,12 +16,12 @@ from prunesymnet.operators import Operator, select_operators
 from prunesymnet.progress import Progress
 from prunesymnet.report import save_pictures
 from prunesymnet.report.loss import drawn_formula
-from prunesymnet.report.numbers import count
+from prunesymnet.report.numbers import count, percent
 from prunesymnet.search import SearchResult, SearchSettings, search
 
 SAME = 1e-6  # of the spread of the values: far above rounding errors, far below what another formula leaves
 FRESH = 1000  # points at which the formula found is compared with the one given
-WEIGHTS_ONLY = ("neg", "pow")  # what a formula has and no node is: signs are weights, and powers are products
+NO_NODES = ("neg", "pow", "cube")  # signs and powers, which weights and products of the network say
 
 
 def draw(
@@ -40,6 +40,7 @@ def draw(
 ) -> None:
     """Write the pictures of a search for a formula into a folder, and say what each shows."""
     formula = parse(text)
+    settings = with_operators_of(formula, network_settings(preset, epochs=epochs, layers=layers))
     if not -math.inf < low < high < math.inf:
         raise ValueError(f"--range must be two numbers, the lower first, got {low:g} {high:g}")
     data = sample(formula, points, seed, low, high)
@@ -49,7 +50,6 @@ def draw(
             f"{formula} has values up to {largest:.3g} from {low:g} to {high:g}, and a network takes them up to "
             f"{LARGEST:g}: choose a smaller --range"
         )
-    settings = with_operators_of(formula, network_settings(preset, epochs=epochs, layers=layers))
     with Progress(target="formula", show=progress) as shown:
         result = search(data, replace(settings, reverse=False, seed=seed), watch=shown)
     found = canonical(drawn_formula(result))
@@ -61,13 +61,17 @@ def draw(
     if error < SAME:
         typer.echo("        the two have the same values")
     else:
-        typer.echo(f"        another formula, with an error of {error:.1%} of the values' spread; its pictures follow")
+        size = (
+            f"with an error of {percent(error)} of the values' spread" if error < math.inf else "not finite everywhere"
+        )
+        typer.echo(f"        another formula, {size}; its pictures follow")
         typer.echo("        (more --epochs, another --seed or another --range may find the one given)")
     pictures = save_pictures(result, folder, file_format)
     said = captions(result)
     typer.echo()
+    width = max(len(str(path)) for path in pictures.paths)
     for path in pictures.paths:
-        typer.echo(f"{path}  {said[path.stem]}")
+        typer.echo(f"{path!s:{width}}  {said[path.stem]}")
     if pictures.left_out:
         typer.echo(f"{' and '.join(pictures.left_out)} left out: nothing pruned was better than a linear formula")
 
@@ -82,7 +86,7 @@ def with_operators_of(formula: Expression, settings: SearchSettings) -> SearchSe
     used = [node.operator for node in postorder(formula) if isinstance(node, Apply)]
     known = select_operators(settings.operators)
     added: dict[str, Operator] = {
-        row.name: row for row in used if row.arity and row.name not in known and row.name not in WEIGHTS_ONLY
+        row.name: row for row in used if row.arity and row.name not in known and row.name not in NO_NODES
     }
     return replace(settings, operators=(*settings.operators, *added))
 
@@ -97,10 +101,12 @@ def relative_error(found: np.ndarray, given: np.ndarray) -> float:
 def captions(result: SearchResult) -> dict[str, str]:
     """What each picture shows, by the name of its file."""
     network, pruned = result.network, result.candidate.pruned
-    retained = 0 if pruned is None or pruned.choice is None else len(list(network.needed(pruned.choice)))
-    return {
+    found = {
         "network": f"the whole network: {count(network.edges, 'edge')}",
-        "subnetwork": f"the {count(retained, 'edge')} that make the formula, with their trained weights",
-        "pruning": "how it was pruned, from the output to the inputs",
         "loss": f"the training loss, {count(len(result.prunings), 'pruning')}, and the error of the best formula",
     }
+    if pruned is not None and pruned.choice is not None:
+        retained = count(len(list(network.needed(pruned.choice))), "edge")
+        found["subnetwork"] = f"the {retained} that make the formula, with their trained weights"
+        found["pruning"] = f"how it was pruned at epoch {pruned.epoch:,}, from the output to the inputs"
+    return found

@@ -33,6 +33,7 @@ RADIUS = 0.38  # of a node, whose neighbour is 1 away
 PORT = 0.2  # how far above and below the middle of a node the operands of a binary operator enter
 ZONE = 1.85  # before a column, where all edges are level, so that weights written there cross nothing
 LONGEST_NAME = 18  # letters of a name that stands beside its node
+WIDEST = 18  # inches: letters of a wider picture are too small once it fits on a screen
 DOTS = 150  # per inch of an image: sharp on a screen, and letters can still be read in print
 INSIDE = 3  # letters of a name that fit into a node
 
@@ -40,10 +41,11 @@ INSIDE = 3  # letters of a name that fit into a node
 def network_axes(
     width: float, low: float, high: float, unit: float, *, left: str = "", right: str = "", panels: int = 1
 ) -> tuple[Figure, list[Axes]]:
-    """A figure, and axes that fill it, two across, for nodes from 0 to `width` with names beside them, the longest of
-    which are `left` and `right`. A `unit` is so many inches."""
+    """A figure, and axes that fill it, two across where that is not too wide, for nodes from 0 to `width` with names
+    beside them, the longest of which are `left` and `right`. A `unit` is so many inches."""
     start, end = (0.8 + 0.11 / unit * min(LONGEST_NAME, len(name)) * (len(name) > INSIDE) for name in (left, right))
-    across, down = min(panels, 2), -(-panels // 2)
+    across = min(panels, 2) if 2 * width * unit <= WIDEST else 1
+    down = -(-panels // across)
     size = across * (start + width + end) * unit, down * (high - low) * unit
     figure = Figure(figsize=size, facecolor="white")
     tight = {"left": 0, "right": 1, "bottom": 0, "top": 1, "wspace": 0, "hspace": 0}

@@ -7,6 +7,7 @@ from matplotlib.patheffects import withStroke
 
 from prunesymnet.expression import Expression, to_text
 from prunesymnet.report.drawing import BLUE, GREY, INK, ORANGE, shorten
+from prunesymnet.report.numbers import count
 from prunesymnet.report.panels import new_figure, set_log_scale, set_look
 from prunesymnet.search import SearchResult, SearchStatus
 
@@ -31,12 +32,14 @@ def draw_loss(result: SearchResult) -> Figure:
     rug = upper.get_xaxis_transform()
     upper.vlines(result.prunings, 0, 0.04, transform=rug, color=INK, linewidth=0.8, gid="prunings")
     upper.tick_params(axis="x", length=0)
-    upper.set_title(f"ticks along the bottom: {len(result.prunings)} prunings", loc="right", size=9, color=GREY)
+    upper.set_title(
+        f"ticks along the bottom: {count(len(result.prunings), 'pruning')}", loc="right", size=9, color=GREY
+    )
     upper.set_ylabel("training loss\nof the network")
     _draw_improvements(lower, result, last)
     lower.set(xlabel="epoch", ylabel="held-out error of\nthe best formula", xlim=(-0.015 * last, 1.015 * last))
     formula = shorten(to_text(drawn_formula(result), digits=3), 80)
-    figure.suptitle(f"{formula}\n{result.epochs} epochs: {result.status.value}", size=11)
+    figure.suptitle(f"{formula}\n{count(result.epochs, 'epoch')}: {result.status.value}", size=11)
     return figure
 
 

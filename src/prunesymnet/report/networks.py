@@ -28,6 +28,7 @@ from prunesymnet.report.places import Places
 
 CAPTION = "blue: weight > 0, orange: weight < 0, black with dots: id; the first operand enters above, the second below"
 LETTERS_PER_INCH = 10  # of a title: those of the default font, 11 points high, are about 0.09 inches wide
+INK_OF_DOTS = 4.0  # the opacities of the edges to one operand from all dots, together: darker, they hide what is behind
 LINE = 0.2  # inches: the height of a line of a title
 
 
@@ -48,8 +49,9 @@ def draw_network(network: Network) -> Figure:
     ends = [(i, group, source) for i, group in enumerate(network.groups) for source in range(group.width)]
     ids = [(node, column) for column in range(1, network.layers + 1) for node in range(network.sizes[column - 1])]
     draw_lines(axes, [(carried(n, c - 1), carried(n, c)) for n, c in ids], "fixed", colors=GREY, alpha=0.6)
-    # Edges from dots lie so close together that they need to be paler to look the same.
-    strength = [0.3 if places.column(source) == group.layer - 1 else 0.1 for _, group, source in ends]
+    # Edges from dots lie so close together that they need to be paler to look the same, the more of them the paler.
+    from_dot = min(0.1, INK_OF_DOTS / tracks)
+    strength = [0.3 if places.column(source) == group.layer - 1 else from_dot for _, group, source in ends]
     lines = [(carried(source, group.layer - 1), places.port(i)) for i, group, source in ends]
     draw_lines(axes, lines, "edges", colors=[to_rgba(drawing.BLUE, alpha) for alpha in strength])
     dots = np.array([carried(node, column) for node, column in ids])

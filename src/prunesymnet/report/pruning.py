@@ -16,6 +16,8 @@ from prunesymnet.report.places import Places
 from prunesymnet.search import SearchResult
 
 FORMATS = ("svg", "png", "pdf")
+PALEST = 0.02  # opacity of an edge among ever so many
+MANY = 700  # edges, of which each has half of the opacity that it has alone
 
 
 def draw_pruning(network: Network, weights: ArrayLike, choice: Choice, steps: int = 4) -> Figure:
@@ -31,7 +33,8 @@ def draw_pruning(network: Network, weights: ArrayLike, choice: Choice, steps: in
     figure, panels = network_axes(places.width, bottom, top, unit, left=places.longest, panels=len(picked))
     for letter, axes, stage in zip("abcdefghijklmnopqrstuvwxyz", panels, picked, strict=False):
         lines = [(places.node(source), places.port(i)) for i, source in stage.open]
-        draw_lines(axes, lines, "open", colors=GREY, alpha=0.1 + 0.3 / (1 + len(lines) / 200))  # the more, the paler
+        paler = PALEST + (0.4 - PALEST) / (1 + len(lines) / MANY)  # the more, the paler: nodes must stand out
+        draw_lines(axes, lines, "open", colors=GREY, alpha=paler)
         draw_retained(axes, places, numbers, {i: choice[i] for i in stage.retained}, chains, width=1.5)
         draw_nodes(axes, places, stage.nodes, size=6)
         axes.text(-RADIUS, places.high + 1.25, letter, size=11, weight="bold")
