@@ -10,7 +10,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import prunesymnet.cli.draw
-from prunesymnet.cli.app import BAD_INPUT, USAGE, app
+from prunesymnet.cli.app import BAD_INPUT, INTERRUPTED, USAGE, app
 from prunesymnet.cli.draw import relative_error, with_operators_of
 from prunesymnet.cli.settings import network_settings
 from prunesymnet.expression import parse
@@ -91,7 +91,7 @@ def test_what_was_said_reaches_the_search(tmp_path, monkeypatch):
 
     monkeypatch.setattr(prunesymnet.cli.draw, "search", search)
     options = ("--range", -1, 3, "--points", 50, "--seed", 7, "--layers", 4, "--epochs", 9, "--preset", "no-gradient")
-    draw("log(x) + tanh(y)", "-o", tmp_path, *options, code=130)
+    draw("log(x) + tanh(y)", "-o", tmp_path, *options, code=INTERRUPTED)
     ((data, settings),) = asked
     assert data.rows == 50
     assert 0 < data.columns["x"].min() < data.columns["x"].max() <= 3  # where log(x) is not finite, it is sampled again
@@ -99,6 +99,15 @@ def test_what_was_said_reaches_the_search(tmp_path, monkeypatch):
     np.testing.assert_allclose(data.y, np.log(data.columns["x"]) + np.tanh(data.columns["y"]))
     assert (settings.seed, settings.layers, settings.max_epochs, settings.training.gradient) == (7, 4, 9, False)
     assert settings.operators == (*PRESETS["no-gradient"].operators, "tanh")
+
+
+def test_ctrl_c_draws_what_there_is(tmp_path, monkeypatch):
+    def stop(self, update):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(prunesymnet.cli.draw.Progress, "__call__", stop)
+    draw("x*y", "-o", tmp_path, "--layers", 1, code=INTERRUPTED)
+    assert (tmp_path / "loss.svg").exists()
 
 
 def test_a_variable_may_have_the_name_that_tables_give_their_target(tmp_path):

@@ -89,6 +89,7 @@ PARAMETERS = {
     "selection": len,
     "time_limit": 3.5,
     "preset": FEW,
+    "max_epochs": 30,
     "n_jobs": 2,
     "device": "cpu",
     "random_state": 7,

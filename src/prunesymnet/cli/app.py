@@ -241,11 +241,14 @@ def draw(
     """
     with clear_errors():
         from prunesymnet.cli.draw import draw as drawn
+        from prunesymnet.search import SearchStatus
 
-        drawn(
+        ended = drawn(
             formula, out, low=interval[0], high=interval[1], points=points, seed=seed, preset=preset, epochs=epochs,
             layers=layers, file_format=picture.value, progress=not quiet,
         )  # fmt: skip
+        if ended is SearchStatus.INTERRUPTED:
+            raise typer.Exit(INTERRUPTED)
 
 
 @app.command()
