@@ -1,16 +1,17 @@
 """Is our deep symbolic regression the published one? Its settings, its problems (Nguyen), its rates of recovery.
 
-    python -m benchmarks.dsr_nguyen --jobs 2 --seeds 5      what the results file does not have yet
-    python -m benchmarks.dsr_nguyen --samples 2000000 --seconds 600
+    python -m benchmarks.dsr_nguyen --jobs 2                what the results file does not have yet
+    python -m benchmarks.dsr_nguyen --samples 100000 --seconds 60 --seeds 3
     python -m benchmarks.dsr_nguyen --table                 the table of the file that is there
 
 One JSON line per problem and seed, appended as they come: a run that is stopped goes on where it was. As in the paper:
-20 points, the operators + - * / sin cos exp log and no constants, at most 2,000,000 formulas. The points are drawn anew
-for every seed. Recovered is what `benchmarks.recovery` says of the formula in its canonical form (of these operators a
+20 points, the operators + - * / sin cos exp log and no constants, at most 2,000,000 formulas; no time limit unless
+`--seconds` sets one. The points are drawn anew for every seed. Recovered is what `benchmarks.recovery` says of the formula in its canonical form (of these operators a
 root is exp(log(x)/2), and 1 is x/x).
 """
 
 import argparse
+import math
 import os
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -28,7 +29,7 @@ from benchmarks.tables import layout
 from prunesymnet.expression import canonical, to_text
 
 FILE = record.RESULTS / "dsr-nguyen.jsonl"
-POINTS, SEEDS, SECONDS = 20, 5, 600.0
+POINTS, SEEDS = 20, 10
 RATES = (100, 100, 100, 100, 72, 100, 35, 96, 100, 100, 100, 0)
 """Percent of the paper's 100 runs, Nguyen-1 to 12 (Petersen et al. 2021, table 1)."""
 UNIT = ("nguyen-09", "nguyen-10")  # here from -1 to 1, in the paper from 0 to 1
@@ -42,9 +43,9 @@ def problems() -> list[Problem]:
     ]
 
 
-def one(problem: Problem, seed: int, samples: int, seconds: float) -> dict[str, Any]:
+def one(problem: Problem, seed: int, samples: int, seconds: float | None) -> dict[str, Any]:
     settings = replace(NGUYEN, samples=samples)
-    found = run(problem.sample(POINTS, seed), settings, seconds, seed)
+    found = run(problem.sample(POINTS, seed), settings, math.inf if seconds is None else seconds, seed)
     short = canonical(found.expression)
     return {
         "problem": problem.name,
@@ -90,16 +91,24 @@ def table() -> pd.DataFrame:
     return pd.DataFrame(lines).fillna("")
 
 
+def conditions(made: list[dict[str, Any]]) -> str:
+    """How many runs there are and what ended them, as their rows say."""
+    limits = sorted({row["limit"] for row in made}, key=lambda limit: limit or math.inf)
+    words = " or ".join("no time limit" if limit is None else f"at most {limit:g} s" for limit in limits)
+    most = " or ".join(f"{samples:,}" for samples in sorted({row["most_samples"] for row in made}))
+    machines = ", ".join(sorted({row["machine"].replace("(R)", "") for row in made}))
+    return f"{len(made)} runs of at most {most} formulas, {words}, each on one core of {machines}."
+
+
 def write() -> list[Path]:
     """The table as Markdown and as CSV."""
     cells, made = table(), rows()
     if not made:
         return []
     commits = ", ".join(sorted({row["commit"] for row in made}))
-    limits = ", ".join(f"{limit:g} s" for limit in sorted({row["limit"] for row in made}))
     caption = (
-        f"Formulas written and time: medians of the runs that recovered the formula, which had at most {limits} on one "
-        "core. The published rates are of 100 runs."
+        f"{conditions(made)} *Formulas written* and *time*: medians of the runs that recovered the formula. The "
+        "published rates are of 100 runs each."
     )
     note = f"Measured at commit {commits}; `python -m benchmarks.dsr_nguyen`."
     text = f"# DSR on Nguyen's problems\n\n{caption}\n\n{layout.lines(cells)}\n\n{note}\n"
@@ -113,9 +122,9 @@ def write() -> list[Path]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"runs of each problem (left out: {SEEDS})")
     parser.add_argument("--samples", type=int, default=NGUYEN.samples)
-    parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("--seconds", type=float, help="for each run (left out: no limit)")
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
     if not options.table:
