@@ -6,8 +6,8 @@
 
 One JSON line per problem and seed, appended as they come: a run that is stopped goes on where it was. As in the paper:
 20 points, the operators + - * / sin cos exp log and no constants, at most 2,000,000 formulas; no time limit unless
-`--seconds` sets one. The points are drawn anew for every seed. Recovered is what `benchmarks.recovery` says of the formula in its canonical form (of these operators a
-root is exp(log(x)/2), and 1 is x/x).
+`--seconds` sets one. The points are drawn anew for every seed. Recovered is what `benchmarks.recovery` says of the
+formula in its canonical form (of these operators a root is exp(log(x)/2), and 1 is x/x).
 """
 
 import argparse
@@ -24,7 +24,7 @@ from joblib import Parallel, delayed
 from benchmarks import record, tables
 from benchmarks.methods.dsr import NGUYEN, run
 from benchmarks.problems import Problem, load
-from benchmarks.recovery import recovered
+from benchmarks.recovery import recovered, strictly_recovered
 from benchmarks.tables import layout
 from prunesymnet.expression import canonical, to_text
 
@@ -47,12 +47,14 @@ def one(problem: Problem, seed: int, samples: int, seconds: float | None) -> dic
     settings = replace(NGUYEN, samples=samples)
     found = run(problem.sample(POINTS, seed), settings, math.inf if seconds is None else seconds, seed)
     short = canonical(found.expression)
+    hit = recovered(problem, found.expression) or recovered(problem, short)
     return {
         "problem": problem.name,
         "seed": seed,
         "most_samples": samples,
         "limit": seconds,
-        "recovered": recovered(problem, found.expression) or recovered(problem, short),
+        "recovered": hit,
+        "strict": hit and any(strictly_recovered(problem, form) for form in (short, found.expression)),
         "samples": found.samples,
         "seconds": found.seconds,
         "error": found.error,

@@ -52,7 +52,7 @@ def isolated(trial: Trial, commit: str, keep: bool = False) -> dict[str, Any]:
         return answer
     known = None if trial.set == "real" else False
     group = next((p.group for p in load() if p.name == trial.problem), "") if trial.set == "paper" else trial.set
-    row = asdict(trial) | EMPTY | {"group": group, "recovered": known, "form": known}
+    row = asdict(trial) | EMPTY | {"group": group, "recovered": known, "strict": known, "form": known}
     return row | answer | record.provenance() | {"commit": commit}
 
 

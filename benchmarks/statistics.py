@@ -18,8 +18,8 @@ CLOSE = 0.999  # an R² above it is a good fit, whatever the formula
 ROUND_OFF = 1e-20  # of the target's variance: mean squared errors below it are equal
 KEY = ["method", "set", "problem", "noise", "points", "span", "limit", "seed"]
 MACHINE = ["machine", "cores"]
-COLUMNS = [*KEY, "group", "status", "error", "seconds", "formula", "complexity", "true_complexity", "recovered", "form",
-           "mse", "r2", "version", "commit", "machine", "cores", "note"]  # fmt: skip
+COLUMNS = [*KEY, "group", "status", "error", "seconds", "formula", "complexity", "true_complexity", "recovered",
+           "strict", "form", "mse", "r2", "version", "commit", "machine", "cores", "note"]  # fmt: skip
 NUMBERS = ["noise", "points", "limit", "seed", "seconds", "complexity", "true_complexity", "mse", "r2"]
 
 
@@ -38,7 +38,7 @@ def frame(lines: Sequence[dict[str, Any]], *, per_machine: bool = False) -> pd.D
     runs[NUMBERS] = runs[NUMBERS].astype(float)
     runs["span"] = [f"[{span[0]:g}, {span[1]:g}]" if isinstance(span, list | tuple) else "" for span in runs["span"]]
     runs["seconds"] = runs["seconds"].fillna(runs["limit"])
-    for name in ("recovered", "form"):
+    for name in ("recovered", "strict", "form"):
         runs[name] = [flag is True for flag in runs[name]]
     return runs.drop_duplicates([*KEY, *MACHINE] if per_machine else KEY, keep="last").reset_index(drop=True)
 
