@@ -63,17 +63,13 @@ def one(problem: Problem, seed: int, samples: int, seconds: float | None) -> dic
     }
 
 
-def rows() -> list[dict[str, Any]]:
-    return record.read(FILE)
-
-
 def key(row: dict[str, Any]) -> tuple[Any, ...]:
     return row["problem"], row["seed"], row["most_samples"], row["limit"]
 
 
-def table() -> pd.DataFrame:
+def table(made: list[dict[str, Any]]) -> pd.DataFrame:
     """By problem; of a problem and seed that was run more than once, the last."""
-    last = {(row["problem"], row["seed"]): row for row in rows()}.values()
+    last = {(row["problem"], row["seed"]): row for row in made}.values()
     lines = []
     for problem, rate in zip(problems(), RATES, strict=True):
         own = [row for row in last if row["problem"] == problem.name]
@@ -83,13 +79,17 @@ def table() -> pd.DataFrame:
                 "problem": problem.name,
                 "formula": f"`{to_text(problem.formula)}`",
                 "recovered": f"{len(hits)} of {len(own)}",
+                "strictly": str(sum(row["strict"] for row in own)),
                 "published": f"{rate}%",
                 "formulas written": f"{np.median([row['samples'] for row in hits]):,.0f}" if hits else "",
                 "time": f"{np.median([row['seconds'] for row in hits]):.0f} s" if hits else "",
             }
         )
-    share = np.mean([row["recovered"] for row in last]) if last else 0.0
-    lines.append({"problem": "all", "recovered": f"{share:.0%}", "published": f"{np.mean(RATES):.0f}%"})
+    shares = {"recovered": "recovered", "strictly": "strict"}
+    lines.append(
+        {"problem": "all", "published": f"{np.mean(RATES):.0f}%"}
+        | {head: f"{np.mean([row[name] for row in last]) if last else 0.0:.0%}" for head, name in shares.items()}
+    )
     return pd.DataFrame(lines).fillna("")
 
 
@@ -104,13 +104,14 @@ def conditions(made: list[dict[str, Any]]) -> str:
 
 def write() -> list[Path]:
     """The table as Markdown and as CSV."""
-    cells, made = table(), rows()
+    made = record.read(FILE)
+    cells = table(made)
     if not made:
         return []
     commits = ", ".join(sorted({row["commit"] for row in made}))
     caption = (
-        f"{conditions(made)} *Formulas written* and *time*: medians of the runs that recovered the formula. The "
-        "published rates are of 100 runs each."
+        f"{conditions(made)} *Strictly*: the same formula but for rounding. *Formulas written* and *time*: medians of "
+        "the runs that recovered the formula. The published rates are of 100 runs each."
     )
     note = f"Measured at commit {commits}; `python -m benchmarks.dsr_nguyen`."
     text = f"# DSR on Nguyen's problems\n\n{caption}\n\n{layout.lines(cells)}\n\n{note}\n"
@@ -128,17 +129,19 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=NGUYEN.samples)
     parser.add_argument("--seconds", type=float, help="for each run (left out: no limit)")
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--file", type=Path, default=FILE, help="where the rows are (left out: dsr-nguyen.jsonl)")
     options = parser.parse_args()
     if not options.table:
         os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
         limits = (options.samples, options.seconds)
-        made_by, done = record.provenance(), {key(row) for row in rows()}
+        made_by, done = record.provenance(), {key(row) for row in record.read(options.file)}
         wanted = [(problem, seed, *limits) for seed in range(options.seeds) for problem in problems()]
         todo = [job for job in wanted if (job[0].name, *job[1:]) not in done]
         for row in Parallel(n_jobs=options.jobs, return_as="generator_unordered")(delayed(one)(*job) for job in todo):
-            record.append(FILE, row | made_by)
-    print(table().to_string(index=False))
-    print(*write(), sep="\n")
+            record.append(options.file, row | made_by)
+    print(table(record.read(options.file)).to_string(index=False))
+    if options.file == FILE:
+        print(*write(), sep="\n")
 
 
 if __name__ == "__main__":
