@@ -68,8 +68,8 @@ def key(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def table(made: list[dict[str, Any]]) -> pd.DataFrame:
-    """By problem; of a problem and seed that was run more than once, the last."""
-    last = {(row["problem"], row["seed"]): row for row in made}.values()
+    """By problem, and the mean of their rates; of a problem and seed that was run more than once, the last."""
+    last = list({(row["problem"], row["seed"]): row for row in made}.values())
     lines = []
     for problem, rate in zip(problems(), RATES, strict=True):
         own = [row for row in last if row["problem"] == problem.name]
@@ -85,10 +85,10 @@ def table(made: list[dict[str, Any]]) -> pd.DataFrame:
                 "time": f"{np.median([row['seconds'] for row in hits]):.0f} s" if hits else "",
             }
         )
-    shares = {"recovered": "recovered", "strictly": "strict"}
+    shares, by_problem = {"recovered": "recovered", "strictly": "strict"}, pd.DataFrame(last).groupby("problem")
     lines.append(
         {"problem": "all", "published": f"{np.mean(RATES):.0f}%"}
-        | {head: f"{np.mean([row[name] for row in last]) if last else 0.0:.0%}" for head, name in shares.items()}
+        | {head: f"{by_problem[name].mean().mean():.0%}" for head, name in shares.items()}
     )
     return pd.DataFrame(lines).fillna("")
 

@@ -48,7 +48,7 @@ _RECORDS = (
     Method(
         "ours", "PruneSymNet", "ours",
         "The default search.",
-        operators=f"{ALL}, whole and half powers", ends="exact, or nothing left but noise",
+        operators=f"{ALL}; exp(y*log(x)) is written x**y", ends="exact, or nothing left but noise",
         everywhere=True, colour="#0072B2", mark="o",
     ),
     Method(
@@ -91,7 +91,8 @@ _RECORDS = (
     ),
     Method(
         "gp-tuned", "GP (gplearn), tuned", "gp_tuned",
-        "The same with settings that were chosen on random formulas of another seed: TUNED.",
+        "The same with settings that were chosen on random formulas of another seed: correlation as the fitness, with "
+        "slope and offset by least squares at the end, and a tenth of the penalty for length.",
         package="gplearn", ready=True, colour="#F2C879", mark="h", ends="exact",
     ),
     Method(
