@@ -385,10 +385,11 @@ def test_every_cell_where_a_rival_is_ahead_is_named():
     runs += [row("gp", "koza-01"), row("gp", "koza-02", noise=0.1), row("gp", "koza-02", span=[1.0, 2.0])]
     table = behind.behind(frame(runs))
     assert table.cells.empty
-    assert "ahead of every rival, or equal, in all of 6 cells" in table.caption
+    assert "ahead of every rival, or equal, in all of 8 cells" in table.caption
     runs += [row("gp", "koza-02"), real_row("ours", "a", 0, 0.8), real_row("gp", "a", 0, 0.9)]
     assert cells(behind.behind(frame(runs))) == [
         ("Koza", "noise 0", "recovered", "GP (gplearn) 2 against 1"),
+        ("Koza", "noise 0", "strictly recovered", "GP (gplearn) 2 against 1"),
         ("Koza", "noise 0", "right form", "GP (gplearn) 2 against 1"),
         ("Koza", "noise 0", "R² > 0.999", "GP (gplearn) 2 against 1"),
         ("a", "real", "held-out R²", "GP (gplearn) 0.900 against 0.800"),
