@@ -3,6 +3,7 @@
 POINTS = 128  # of a problem
 LIMIT = 10.0  # seconds for a fit
 LONG = 60.0  # the same for the paper's method, where the epochs decide
+HOUR = 3600.0  # the same for a method that its number of formulas ends
 SHORT = 2.0  # the same for the search without each of its stages: there are many, and most fits end within a second
 NOISE = 0.01  # of the target's root mean square, where methods are compared on noisy points
 FRESH = 2000, 10_007  # points that judge a formula, and the seed that draws them

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from benchmarks.conditions import FURTHER, LIMIT, LONG, NOISE, POINTS, RANDOM, SHORT
+from benchmarks.conditions import FURTHER, HOUR, LIMIT, LONG, NOISE, POINTS, RANDOM, SHORT
 from benchmarks.methods.ours import ABLATIONS
-from benchmarks.methods.registry import EVERYWHERE, RIVALS
+from benchmarks.methods.registry import EVERYWHERE, QUICK
 from benchmarks.problems import load
 from benchmarks.problems.real import names as real_names
 from benchmarks.trial import Trial
@@ -38,15 +38,18 @@ class Runs:
 PLANS: dict[str, tuple[Runs, ...]] = {
     # every method on the paper's 87
     "comparison": (
-        Runs(("ours", "paper", *RIVALS), noise=(0.0, NOISE)),
+        Runs(("ours", "paper", *QUICK), noise=(0.0, NOISE)),
         Runs(("ours",), noise=(0.0, NOISE), seeds=5),
     ),
     # the paper's own tables; where its method runs, the epochs decide when it ends
     "paper": (
-        Runs(("eql", "gp", "dsr"), seeds=5),
+        Runs(("eql", "gp", "gp-tuned", "dsr"), seeds=5),
+        Runs(("ours",), seeds=5),
         Runs(("paper",), seconds=(LONG,), seeds=5),
         Runs(("paper-1000", "no-gradient-1000", "random-pruning-1000", "trained-weights"), seconds=(LONG,), seeds=3),
     ),
+    # DSR with the formulas of its paper
+    "dsr-full": (Runs(("dsr-full",), seconds=(HOUR,)),),
     # the default search, and without each of its mechanisms
     "ablations": (
         Runs(("ours", *ABLATIONS), noise=(0.0, NOISE), seconds=(SHORT,)),
@@ -55,8 +58,8 @@ PLANS: dict[str, tuple[Runs, ...]] = {
     "further": (Runs(EVERYWHERE, sets=FURTHER),),
     "random": (Runs(EVERYWHERE, sets=(RANDOM,)),),
     "real": (Runs(EVERYWHERE, sets=("real",), seeds=3),),
-    "noise": (Runs(("ours", "operon"), noise=(0.0, 0.001, NOISE, 0.1)),),
-    "points": (Runs(("ours", "operon"), points=(20, 50, POINTS, 500)),),
-    "range": (Runs(("ours", "operon"), span=(1.0, 2.0)),),
-    "limits": (Runs(("ours", "operon"), noise=(0.0, NOISE), seconds=(1.0, LIMIT, LONG)),),
+    "noise": (Runs(("ours", "operon", "operon-mdl"), noise=(0.0, 0.001, NOISE, 0.1)),),
+    "points": (Runs(("ours", "operon", "operon-mdl"), points=(20, 50, POINTS, 500)),),
+    "range": (Runs(("ours", "operon", "operon-mdl"), span=(1.0, 2.0)),),
+    "limits": (Runs(("ours", "operon", "operon-mdl"), noise=(0.0, NOISE), seconds=(1.0, LIMIT, LONG)),),
 }

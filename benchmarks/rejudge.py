@@ -37,8 +37,8 @@ def main() -> None:
         work = Parallel(n_jobs=options.jobs, return_as="generator")(delayed(judged)(row) for row in before)
         after = list(track(work, "judging", len(before)))
         record.write(options.file, after)
-    for name in ("recovered", "form"):
-        changed = sum(old[name] != new[name] for old, new in zip(before, after, strict=True))
+    for name in ("recovered", "strict", "form"):
+        changed = sum(old.get(name) != new.get(name) for old, new in zip(before, after, strict=True))
         print(f"{name}: {changed} of {len(before)} rows have changed")
 
 

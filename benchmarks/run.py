@@ -4,6 +4,8 @@
     python -m benchmarks.run comparison noise --jobs 16         these plans
     python -m benchmarks.run --methods ours,operon --noise 0.1 --seconds 60 --seeds 3
     python -m benchmarks.run --sets feynman --methods ours --points 1000 --range 1,5
+    python -m benchmarks.run paper --every 10 --seeds 1 --file .cache/some.jsonl
+    python -m benchmarks.run comparison --campaign 0.7          all of it anew: one commit, one machine
     python -m benchmarks.run --backend dask --scheduler tcp://host:8786
 
 Options take the place of what the plans say, but `--methods` only chooses among theirs; without a plan, options say it
@@ -18,6 +20,7 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +55,7 @@ def isolated(trial: Trial, commit: str, keep: bool = False) -> dict[str, Any]:
         return answer
     known = None if trial.set == "real" else False
     group = next((p.group for p in load() if p.name == trial.problem), "") if trial.set == "paper" else trial.set
-    row = asdict(trial) | EMPTY | {"group": group, "recovered": known, "form": known}
+    row = asdict(trial) | EMPTY | {"group": group, "recovered": known, "strict": known, "form": known}
     return row | answer | record.provenance() | {"commit": commit}
 
 
@@ -61,11 +64,14 @@ def rows(file: Path = FILE) -> list[dict[str, Any]]:
     return list({(Trial.of(row).key, row.get("machine"), row.get("cores")): row for row in record.read(file)}.values())
 
 
-def todo(wanted: Iterable[Trial], file: Path, again: Collection[str] = (), here: bool = False) -> list[Trial]:
-    """What is wanted, can be run here and has not been (or not `here`, on this machine; or is of a status or method
-    that is wanted `again`); says what is left out."""
-    machine = {"machine": record.machine(), "cores": os.cpu_count()}
-    known = [row for row in rows(file) if not here or machine.items() <= row.items()]
+def todo(
+    wanted: Iterable[Trial], file: Path, again: Collection[str] = (), here: bool = False, campaign: str | None = None
+) -> list[Trial]:
+    """What is wanted, can be run here and has not been (or not `here`, on this machine; or not in this `campaign`; or
+    is of a status or method that is wanted `again`); says what is left out."""
+    needed = {"machine": record.machine(), "cores": os.cpu_count()} if here else {}
+    needed |= {"campaign": campaign} if campaign else {}
+    known = [row for row in rows(file) if needed.items() <= row.items()]
     done = {Trial.of(row).key for row in known if row["status"] not in again and row["method"] not in again}
     trials = {trial.key: trial for trial in wanted}
     reasons = {name: reason for name in {t.method for t in trials.values()} if (reason := missing(name))}
@@ -79,7 +85,8 @@ def todo(wanted: Iterable[Trial], file: Path, again: Collection[str] = (), here:
     ]
 
 
-def run(trials: list[Trial], jobs: int, file: Path, keep: bool = False) -> None:
+def run(trials: list[Trial], jobs: int, file: Path, keep: bool = False, campaign: str | None = None) -> None:
+    named = {"campaign": campaign} if campaign else {}
     commit = record.commit()
     bar = Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
@@ -88,7 +95,7 @@ def run(trials: list[Trial], jobs: int, file: Path, keep: bool = False) -> None:
     with bar:
         task = bar.add_task("runs", total=len(trials))
         for row in work(delayed(isolated)(trial, commit, keep) for trial in trials):
-            record.append(file, row)
+            record.append(file, row | named)
             bar.update(task, advance=1, description=f"{row['method']} {row['problem']}")
 
 
@@ -111,6 +118,10 @@ def options() -> argparse.Namespace:
         "--again", type=_list(str), default=(), help="run again: crashed, failed, timed-out, or a method"
     )
     parser.add_argument("--here", action="store_true", help="also what has been run, but on other machines only")
+    parser.add_argument(
+        "--campaign", help="a name for these rows; also runs what has been run, but not under it", metavar="NAME"
+    )
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth problem of a set only")
     parser.add_argument(
         "--keep", action="store_true", help="let a process do many fits: saves its start, a second each"
     )
@@ -140,8 +151,9 @@ def options() -> argparse.Namespace:
     for name, least in {"noise": 0, "points": 10, "seconds": 0.1}.items():
         if any(not value >= least for value in getattr(chosen, name) or ()):
             parser.error(f"{name} must be at least {least}, got {', '.join(map(str, getattr(chosen, name)))}")
-    if chosen.seeds is not None and chosen.seeds < 1:
-        parser.error(f"seeds must be at least 1, got {chosen.seeds}")
+    for name in ("seeds", "every"):
+        if (value := getattr(chosen, name)) is not None and value < 1:
+            parser.error(f"{name} must be at least 1, got {value}")
     return chosen
 
 
@@ -155,18 +167,27 @@ def wanted(chosen: argparse.Namespace) -> Iterator[Trial]:
     else:
         parts = [Runs(chosen.methods or ("ours",))]
     trials = (trial for part in parts for trial in replace(part, **changes).trials())
+    if chosen.every > 1:
+        trials = (trial for trial in trials if trial.problem in _every(trial.set, chosen.every))
     return (trial for trial in trials if not chosen.problems or trial.problem in chosen.problems)
+
+
+@cache
+def _every(group: str, step: int) -> frozenset[str]:
+    """The names of the first problem of a set and of each that is `step` after one of these."""
+    names = real_names() if group == "real" else tuple(problem.name for problem in load(group))
+    return frozenset(names[::step])
 
 
 def main() -> None:
     chosen = options()
-    trials = todo(wanted(chosen), chosen.file, chosen.again, chosen.here)
+    trials = todo(wanted(chosen), chosen.file, chosen.again, chosen.here, chosen.campaign)
     print(f"{len(trials):,} runs to do; at most {sum(t.limit for t in trials) / 3600:.1f} core-hours")
     if chosen.dry or not trials:
         return
     try:
         with writing(chosen.file), backend(chosen):
-            run(trials, chosen.jobs, chosen.file, chosen.keep)
+            run(trials, chosen.jobs, chosen.file, chosen.keep, chosen.campaign)
     except Timeout:
         sys.exit(f"another run is writing to {chosen.file}: wait for it, or choose another --file")
     except KeyboardInterrupt:

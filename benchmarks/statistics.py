@@ -1,7 +1,7 @@
 """The runs of the results file as a frame, which of them are compared, and tests that say what a difference means."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -18,8 +18,9 @@ CLOSE = 0.999  # an R² above it is a good fit, whatever the formula
 ROUND_OFF = 1e-20  # of the target's variance: mean squared errors below it are equal
 KEY = ["method", "set", "problem", "noise", "points", "span", "limit", "seed"]
 MACHINE = ["machine", "cores"]
-COLUMNS = [*KEY, "group", "status", "error", "seconds", "formula", "complexity", "true_complexity", "recovered", "form",
-           "mse", "r2", "version", "commit", "machine", "cores", "note"]  # fmt: skip
+CONDITION = ["set", "noise", "points", "span", "limit"]
+COLUMNS = [*KEY, "group", "status", "error", "seconds", "formula", "complexity", "true_complexity", "recovered",
+           "strict", "form", "mse", "r2", "version", "commit", "machine", "cores", "note", "campaign"]  # fmt: skip
 NUMBERS = ["noise", "points", "limit", "seed", "seconds", "complexity", "true_complexity", "mse", "r2"]
 
 
@@ -38,9 +39,23 @@ def frame(lines: Sequence[dict[str, Any]], *, per_machine: bool = False) -> pd.D
     runs[NUMBERS] = runs[NUMBERS].astype(float)
     runs["span"] = [f"[{span[0]:g}, {span[1]:g}]" if isinstance(span, list | tuple) else "" for span in runs["span"]]
     runs["seconds"] = runs["seconds"].fillna(runs["limit"])
-    for name in ("recovered", "form"):
+    for name in ("recovered", "strict", "form"):
         runs[name] = [flag is True for flag in runs[name]]
-    return runs.drop_duplicates([*KEY, *MACHINE] if per_machine else KEY, keep="last").reset_index(drop=True)
+    runs = runs.drop_duplicates([*KEY, *MACHINE] if per_machine else KEY, keep="last")
+    return pd.concat([runs, *better(runs, MACHINE if per_machine else [])], ignore_index=True)
+
+
+def better(runs: pd.DataFrame, apart: Sequence[str] = ()) -> Iterator[pd.DataFrame]:
+    """The runs of the methods that are the better of others, condition by condition: those of the one that recovers
+    more, then has more right forms, then the larger R², on the problems and seeds that all of them have."""
+    for name, method in METHODS.items():
+        for _, part in runs[runs["method"].isin(method.better_of)].groupby([*CONDITION, *apart], dropna=False):
+            shared = part[part.groupby(["problem", "seed"])["method"].transform("nunique") == len(method.better_of)]
+            if shared.empty:
+                continue
+            sums = shared.assign(r2=shared["r2"].fillna(0.0).clip(lower=0.0)).groupby("method", sort=False)
+            best = sums[["recovered", "form", "r2"]].sum().apply(tuple, axis=1).idxmax()
+            yield of(shared, str(best)).assign(method=name)
 
 
 def usual(runs: pd.DataFrame, *sets: str) -> pd.DataFrame:

@@ -23,14 +23,15 @@ from benchmarks.conditions import FRESH, LIMIT, POINTS
 from benchmarks.methods import method
 from benchmarks.methods.registry import METHODS
 from benchmarks.problems import Problem, load, noisy
-from benchmarks.recovery import recovered, right_form
+from benchmarks.recovery import recovered, right_form, strictly_recovered
 from prunesymnet.data import Dataset, make_dataset
 from prunesymnet.expression import Expression, canonical, evaluate, to_text
 
 # What a row has, so that every row has it.
 EMPTY = dict.fromkeys(
-    ("seconds", "formula", "complexity", "true_complexity", "recovered", "form", "mse", "r2", "error", "version")
-)
+    ("seconds", "formula", "complexity", "true_complexity", "recovered", "strict", "form", "mse", "r2", "error",
+     "version")
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ def judge(problem: Problem | None, found: Expression, fresh: Dataset) -> dict[st
         row |= {"mse": mse, "r2": 1 - mse / float(np.var(fresh.y))}
     if problem is not None:
         row["recovered"] = recovered(problem, found) or recovered(problem, short)
+        row["strict"] = row["recovered"] and any(strictly_recovered(problem, form) for form in (short, found))
         row["form"] = row["recovered"] or right_form(problem, short)
         row["true_complexity"] = min(problem.formula.complexity, canonical(problem.formula).complexity)
     return row
@@ -101,7 +103,7 @@ def measure(trial: Trial) -> dict[str, Any]:
     group = problem.group if problem and trial.set == "paper" else trial.set
     row = asdict(trial) | EMPTY | {"group": group, "status": "done"}
     if problem is not None:
-        row |= {"recovered": False, "form": False}
+        row |= {"recovered": False, "strict": False, "form": False}
     known = METHODS.get(trial.method)
     row |= record.provenance() | {"version": record.version(known.package) if known and known.package else None}
     fit = method(trial.method)

@@ -2,6 +2,7 @@
 
     python -m benchmarks.tables              writes benchmarks/results/tables/
     python -m benchmarks.tables --check      only says which files there are old
+    python -m benchmarks.tables --file runs.jsonl votes    prints a table of another file
 
 Each is a function of the runs (`benchmarks.statistics.frame`) to a `Table`, or to None where it would be empty.
 """
@@ -13,13 +14,14 @@ from typing import Any
 import pandas as pd
 
 from benchmarks import record, statistics
-from benchmarks.tables import behind, layout, mechanisms, methods, paper, real, summary
+from benchmarks.tables import behind, fairness, layout, mechanisms, methods, paper, real, summary
 from benchmarks.tables.layout import Table
 
 FOLDER = record.RESULTS / "tables"
 TABLES: dict[str, Callable[[pd.DataFrame], Table | None]] = {
     "summary": summary.summary,
     "rivals": methods.rivals,
+    "fairness": fairness.fairness,
     "datasets": paper.datasets,
     "votes": paper.votes,
     "recovered": paper.recovered,
@@ -44,7 +46,7 @@ BY_MACHINE = ("summary",)  # those that compare the runs of each machine apart
 PLANS = {
     "summary": "comparison further random real",
     "votes": "comparison paper",
-    "recovered": "comparison paper",
+    "recovered": "comparison paper dsr-full",
     "five-runs": "comparison paper",
     "ablation-votes": "paper",
     "ablation-recovered": "paper",
@@ -53,6 +55,7 @@ PLANS = {
     "mechanisms": "ablations",
     "seconds": "comparison",
     "real-tables": "real",
+    "fairness": "",
     "behind": "",
     "missed": "",
 }
@@ -64,10 +67,15 @@ def make(name: str, lines: Sequence[dict[str, Any]] | None = None) -> Table | No
     return TABLES[name](statistics.frame(lines, per_machine=name in BY_MACHINE))
 
 
+def page(name: str, lines: Sequence[dict[str, Any]] | None = None) -> str:
+    """A table by name with its heading and caption; empty where there are no runs."""
+    table = make(name, lines)
+    return layout.page(table, PLANS.get(name, name)) if table else ""
+
+
 def captioned(name: str) -> str:
     """A table of the results file with what there is to know of it, but no heading; empty where there are no runs."""
-    table = make(name)
-    return layout.page(table, PLANS.get(name, name)).partition("\n")[2].strip() if table else ""
+    return page(name).partition("\n")[2].strip()
 
 
 def markdown(name: str, lines: Sequence[dict[str, Any]] | None = None) -> str:

@@ -10,7 +10,7 @@ from benchmarks.statistics import CLOSE, of
 from benchmarks.tables.layout import HEADS, Table, with_heads
 from benchmarks.tables.real import held_out, means
 
-MEASURES = {"recovered": "recovered", "form": "right form", "close": f"R² > {CLOSE:g}"}
+MEASURES = {"recovered": "recovered", "strict": "strictly recovered", "form": "right form", "close": f"R² > {CLOSE:g}"}
 CELL = ["noise", "points", "span", "limit", "set", "group"]
 
 
@@ -51,8 +51,9 @@ def missed(runs: pd.DataFrame) -> Table | None:
     if both.empty:
         return None
     lines = []
-    for name in ("recovered", "form"):
-        lost = both[both[name] & ~both[f"{name}_ours"] & ~(both["recovered"] & (name == "form"))]
+    only_theirs = both["recovered"] & ~both["recovered_ours"]
+    for name in ("recovered", "strict", "form"):
+        lost = both[both[name] & ~both[f"{name}_ours"] & ~(only_theirs & (name != "recovered"))]
         for key, cell in lost.groupby([*CELL, "problem"]):
             where = dict(zip([*CELL, "problem"], key, strict=True))
             who = ", ".join(title(method) for method in cell["method"])

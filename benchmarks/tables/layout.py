@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from benchmarks.methods.registry import title
+from benchmarks.methods.registry import METHODS, title
 from benchmarks.published import DATA_SETS
 from benchmarks.statistics import wilson
 
@@ -48,7 +48,30 @@ def measured(used: pd.DataFrame, plan: str) -> str:
     commits, machines = (", ".join(sorted(used[name].dropna().unique())) for name in ("commit", "machine"))
     command, where = f"python -m benchmarks.run {plan}".rstrip(), f", on {machines}" if machines else ""
     notes = "".join(f" {note}" for note in sorted(used["note"].dropna().unique()))
-    return f"\n\nMeasured at commit {commits}{where}; `{command}`.{notes}"
+    return f"\n\n{ran(used)}, measured at commit {commits}{where}; `{command}`.{notes}"
+
+
+def ran(used: pd.DataFrame) -> str:
+    """How many runs there are, with which seeds and limits: as the rows say it, so that it can't be wrong."""
+    own = used[~used["method"].isin([name for name, method in METHODS.items() if method.better_of])]
+    limits = " or ".join(f"{limit:g} s" for limit in sorted(own["limit"].unique()))
+    return f"{_counted(len(own), 'run')} with {seeds(own)}, at most {limits} each"
+
+
+def seeds(runs: pd.DataFrame) -> str:
+    """
+    >>> seeds(pd.DataFrame({"seed": [0.0, 1.0, 2.0, 0.0]}))
+    'seeds 0 to 2'
+    """
+    there = sorted({int(seed) for seed in runs["seed"]})
+    if len(there) == 1:
+        return f"seed {there[0]}"
+    straight = there == list(range(there[0], there[-1] + 1))
+    return f"seeds {there[0]} to {there[-1]}" if straight else f"seeds {', '.join(map(str, there))}"
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}" + "s" * (number != 1)
 
 
 def called(runs: pd.DataFrame, method: str) -> str:

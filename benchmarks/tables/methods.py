@@ -45,6 +45,7 @@ def methods(runs: pd.DataFrame) -> Table | None:
                 {"noise": f"{noise:g}", "method": called(own, method), **by_data_set(own, "recovered", sizes())}
                 | {
                     "all": count(own["recovered"]),
+                    "strictly": count(own["strict"], len(own)),
                     "95%": interval(own["recovered"]),
                     "all seeds": count(seeds["recovered"]) if seeds["seed"].nunique() > 1 else "",
                     "right form": count(own["form"], len(own)),
@@ -57,9 +58,9 @@ def methods(runs: pd.DataFrame) -> Table | None:
             )
     caption = (
         f"The paper's expressions recovered by each method: {EVEN}. Noise is a part of the target's root mean square. "
-        "*95%*: Wilson's interval of the total. *Right form*: recovered once its constants are fitted to points "
-        "without noise. *p*: exact McNemar test against PruneSymNet on the same problems, Holm-corrected over "
-        "the methods of a noise level. *Failed*: runs without an answer."
+        "*Strictly*: the same formula but for rounding. *95%*: Wilson's interval of the total. *Right form*: recovered "
+        "once its floats are fitted to points without noise. *p*: exact McNemar test against PruneSymNet on the same "
+        "problems, Holm-corrected over the methods of a noise level. *Failed*: runs without an answer."
     )
     return Table("Methods", caption, with_heads(lines), every_seed) if lines else None
 
@@ -79,7 +80,10 @@ def rivals(runs: pd.DataFrame) -> Table:
 
 def further(runs: pd.DataFrame) -> Table | None:
     """The other sets of formulas."""
-    caption = f"Further sets, without noise: recovered (with R² > {CLOSE:g}) of how many; {EVEN}."
+    caption = (
+        f"Further sets, without noise: recovered (with R² > {CLOSE:g}) of how many, and how many of all strictly; "
+        f"{EVEN}."
+    )
     return _by_part("Further sets", caption, runs, {name: name for name in FURTHER})
 
 
@@ -89,7 +93,8 @@ def random(runs: pd.DataFrame) -> Table | None:
     variables, grades = (chosen["problem"].str.split("-").str[part] for part in (2, 3))
     caption = (
         f"The random formulas of this release ({RANDOM}), without noise, by their number of variables and by grade "
-        f"(operators beyond one for each variable): recovered (with R² > {CLOSE:g}) of how many; {EVEN}."
+        f"(operators beyond one for each variable): recovered (with R² > {CLOSE:g}) of how many, and how "
+        f"many of all strictly; {EVEN}."
     )
     by_variables = _by_part(
         "Random formulas", caption, chosen.assign(group=variables), {f"{v}v": _few(v) for v in VARIABLES}
@@ -100,7 +105,7 @@ def random(runs: pd.DataFrame) -> Table | None:
     if by_variables is None or by_grade is None:
         return None
     left, right = by_variables.cells, by_grade.cells
-    cells = pd.concat([left.drop(columns=["all", "95%"]), right.drop(columns="method")], axis=1)
+    cells = pd.concat([left.drop(columns=["all", "strictly", "95%"]), right.drop(columns="method")], axis=1)
     return by_variables._replace(cells=cells)
 
 
@@ -122,7 +127,10 @@ def _by_part(heading: str, caption: str, runs: pd.DataFrame, parts: dict[str, st
         cells = {
             head: cell(own[own["group"] == part]) for part, head in parts.items() if (chosen["group"] == part).any()
         }
-        lines.append({"method": called(own, method), **cells, "all": cell(own), "95%": interval(own["recovered"])})
+        lines.append(
+            {"method": called(own, method), **cells, "all": cell(own), "strictly": count(own["strict"], len(own))}
+            | {"95%": interval(own["recovered"])}
+        )
     return Table(heading, caption, with_heads(lines), chosen) if lines else None
 
 
@@ -148,7 +156,7 @@ def noise(runs: pd.DataFrame) -> Table | None:
     lines = _spread(chosen, ("recovered", "form"))
     caption = (
         f"The paper's expressions at several levels of noise; {EVEN}. A free constant is rarely right to 1e-4 where "
-        "points are noisy: *right form* says what is recovered once constants are fitted to points without noise."
+        "points are noisy: *right form* says what is recovered once floats are fitted to points without noise."
     )
     return Table("Noise", caption, with_heads(lines), chosen) if lines else None
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from benchmarks.conditions import FURTHER, NOISE, RANDOM
-from benchmarks.methods.registry import title
+from benchmarks.methods.registry import METHODS, title
 from benchmarks.statistics import MACHINE, machine_words, methods_in, of
 from benchmarks.tables.layout import Table, called, count, seconds, with_heads
 from benchmarks.tables.methods import EVEN, first_at_limit
@@ -25,7 +25,8 @@ def summary(runs: pd.DataFrame) -> Table | None:
     lines, used = [], []
     for machine in of(everything, "ours")[MACHINE].dropna().drop_duplicates().itertuples(index=False):
         on_it = {head: _on(runs, machine) for head, runs in conditions.items()}
-        for method in methods_in(_on(everything, machine)):
+        there = methods_in(_on(everything, machine))
+        for method in (name for name in there if not any(name in METHODS[best].better_of for best in there)):
             own = {head: _alike(runs, method) for head, runs in on_it.items()}
             if any(map(len, own.values())) and not (method == "ours" and _alone(on_it)):
                 lines.append(_line(called(everything, method), own) | {"machine": machine_words(*machine)})
@@ -34,12 +35,14 @@ def summary(runs: pd.DataFrame) -> Table | None:
         title(method)
         for method in methods_in(everything)
         if called(everything, method) not in {line["method"] for line in lines}
+        and not any(method in METHODS[best].better_of for best in methods_in(everything))
     ]
     caption = (
-        f"Formulas recovered by each method (with the right form, in brackets: recovered once its constants are fitted "
-        f"to points without noise): {EVEN}. *Real tables*: the median R² on the quarter of their rows that was held "
-        "out, and the median complexity. *Median time*: of the first column. A cell is empty where a method was not "
-        "run on the same machine as PruneSymNet, on the same problems."
+        f"Formulas recovered by each method (with the right form, in brackets: recovered once its floats are fitted to "
+        f"points without noise): {EVEN}. *Strictly*: of the first column, the same formula but for rounding. "
+        "*Real tables*: the median R² on the quarter of their rows that was held out, and the median complexity. "
+        "*Median time*: of the first column. A cell is empty where a method was not run on the same machine as "
+        "PruneSymNet, on the same problems."
     )
     if left_out:
         caption += f" Left out for that reason: {', '.join(left_out)}."
@@ -70,6 +73,7 @@ def _line(name: str, own: dict[str, pd.DataFrame]) -> dict[str, str]:
     return {
         "method": name,
         "the paper's": _with_form(papers),
+        "strictly": count(papers["strict"], len(papers)),
         f"{NOISE:.0%} noise": _with_form(blurred),
         "further sets": count(further["recovered"]),
         "random formulas": count(random["recovered"]),

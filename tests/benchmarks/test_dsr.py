@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.dsr_nguyen import RATES, problems
+from benchmarks.dsr_nguyen import RATES, conditions, problems, table
 from benchmarks.methods.dsr import EXACT, NGUYEN, Settings, fit, learn, run
 from benchmarks.methods.dsr_policy import INVERSE, TRIGONOMETRIC, Policy, Tokens
 from benchmarks.methods.dsr_rewards import Rewards, Score, batch_values, tree
@@ -230,3 +230,17 @@ def test_the_papers_problems_have_its_ranges_and_average():
     ranges = [set(problem.ranges.values()) for problem in problems()]
     assert ranges == [{(-1, 1)}] * 6 + [{(0, 2)}, {(0, 4)}] + [{(0, 1)}] * 4
     assert np.mean(RATES) == pytest.approx(83.6, abs=0.05)
+
+
+def test_the_table_beside_the_published_rates_says_how_many_runs_there_were():
+    runs = [("nguyen-01", 0, True), ("nguyen-01", 1, False), ("nguyen-02", 0, True)]
+    made = [
+        {"problem": problem, "seed": seed, "recovered": hit, "strict": hit, "samples": 1000, "seconds": 2.0}
+        | {"limit": None, "most_samples": 2_000_000, "machine": "a small machine"}
+        for problem, seed, hit in runs
+    ]
+    cells = table(made).set_index("problem")
+    assert cells.loc[["nguyen-01", "nguyen-02", "nguyen-03"], "recovered"].tolist() == ["1 of 2", "1 of 1", "0 of 0"]
+    assert cells.loc["all", "recovered"] == "75%"  # the mean of the rates, as the published one is
+    said = "3 runs of at most 2,000,000 formulas, no time limit, each on one core of a small machine."
+    assert conditions(made) == said

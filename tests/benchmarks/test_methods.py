@@ -8,7 +8,7 @@ import pytest
 from benchmarks.methods import NAMES, method, missing, ours
 from benchmarks.methods.registry import METHODS, RIVALS, SHOWN
 from prunesymnet.data import make_dataset
-from prunesymnet.expression import evaluate
+from prunesymnet.expression import evaluate, parse
 
 X = np.random.default_rng(0).uniform(1, 3, (60, 2))
 DATA = make_dataset(X, X[:, 0] * X[:, 1] + X[:, 0], names=["a", "b"])
@@ -34,7 +34,8 @@ def test_every_variant_of_ours_can_be_run():
 
 
 def test_each_method_has_one_record_and_each_record_a_method():
-    assert {*METHODS} | {*ours.ABLATIONS} == {*NAMES}
+    assert {name for name in METHODS if not METHODS[name].better_of} | {*ours.ABLATIONS} == {*NAMES}
+    assert {better for method in METHODS.values() for better in method.better_of} <= {*RIVALS}
     looks = [(METHODS[name].colour, METHODS[name].mark) for name in SHOWN]
     assert len({colour for colour, _ in looks}) == len({mark for _, mark in looks}) == len(looks)
     for name in RIVALS:
@@ -75,6 +76,16 @@ def test_the_trees_of_gplearn_have_its_values():
     ours = tree(program, DATA.names)
     assert str(ours) == "a/log(abs(b)) - sqrt(abs(b))*2.5"
     np.testing.assert_allclose(evaluate(ours, DATA.columns).values, theirs.execute(X))
+
+
+def test_gplearn_by_correlation_gets_its_slope_and_offset():
+    pytest.importorskip("gplearn")
+    from benchmarks.methods.gp import scaled
+
+    found = scaled(parse("a*b"), make_dataset(X, 3 * X[:, 0] * X[:, 1] - 2, names=["a", "b"]))
+    np.testing.assert_allclose(evaluate(found, DATA.columns).values, 3 * X[:, 0] * X[:, 1] - 2)
+    flat = parse("a - a")
+    assert scaled(flat, DATA) is flat
 
 
 def test_rils_rols_numbers_the_columns():

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import plans, record, run
 from benchmarks.methods.ours import ABLATIONS
-from benchmarks.methods.registry import RIVALS
+from benchmarks.methods.registry import QUICK
 from benchmarks.problems import load, noisy
 from benchmarks.recovery import recovered, right_form
 from benchmarks.rejudge import judged
@@ -59,12 +59,30 @@ def test_a_trial_has_a_key_that_survives_the_file():
     assert Trial.of(json.loads(json.dumps(asdict(trial)))).key == trial.key
 
 
+def test_every_tenth_problem(monkeypatch):
+    monkeypatch.setattr("sys.argv", ["run", "--methods", "ours", "--every", "10", "--seeds", "1"])
+    names = [trial.problem for trial in run.wanted(run.options())]
+    assert names == [problem.name for problem in load()][::10]
+    assert len(names) == 9
+
+
+def test_a_campaign_runs_all_of_it_anew_and_names_its_rows(tmp_path, monkeypatch):
+    file, trial = tmp_path / "runs.jsonl", Trial("ours", "paper", "koza-01")
+    monkeypatch.setattr(run, "isolated", lambda trial, commit, keep: asdict(trial) | {"status": "done"})
+    run.run([trial], 1, file)
+    assert run.todo([trial], file) == []
+    assert run.todo([trial], file, campaign="autumn") == [trial]
+    run.run([trial], 1, file, campaign="autumn")
+    assert run.todo([trial], file, campaign="autumn") == []
+    assert [row.get("campaign") for row in record.read(file)] == [None, "autumn"]
+
+
 def test_plans_are_every_combination():
     trials = list(plans.Runs(("ours", "operon"), noise=(0.0, 0.1), seeds=2).trials())
     assert len(trials) == len({trial.key for trial in trials}) == 2 * 2 * 2 * 87
     whole = [trial for parts in plans.PLANS.values() for part in parts for trial in part.trials()]
     asked = {(t.method, t.noise) for t in whole if t.set == "paper" and t.limit == 10 and t.points == 128}
-    assert {(name, noise) for name in ("ours", *RIVALS) for noise in (0.0, 0.01)} <= asked
+    assert {(name, noise) for name in ("ours", *QUICK) for noise in (0.0, 0.01)} <= asked
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,11 @@ from benchmarks.methods import registry
 from benchmarks.methods.registry import METHODS, SHOWN
 from benchmarks.problems import load, random_formulas
 from benchmarks.statistics import frame, holm, mcnemar, signed_rank, variances, wilson
-from benchmarks.tables import behind, methods, paper, real
+from benchmarks.tables import behind, fairness, layout, methods, paper, real
 from benchmarks.tables.mechanisms import mechanisms
 from benchmarks.tables.summary import summary
 
+RUN = [name for name in SHOWN if not METHODS[name].better_of]  # the others have no runs of their own
 PAPERS = [name for name, method in METHODS.items() if method.limit == LONG]
 
 UNMEASURED = ["rivals", "datasets"]  # tables of what is known without a run
@@ -30,7 +31,8 @@ def row(method="ours", problem="koza-01", seed=0, recovered=True, **changes):
     """A run with usual settings: exact if recovered, else with the error of a constant."""
     group = problem.rpartition("-")[0]
     limit = 60.0 if method in PAPERS else 10.0
-    judged = {"recovered": recovered, "form": recovered, "mse": 0.0 if recovered else 1.0, "r2": float(recovered or 0)}
+    judged = {"recovered": recovered, "strict": recovered, "form": recovered}
+    judged |= {"mse": 0.0 if recovered else 1.0, "r2": float(recovered or 0)}
     return (
         {"method": method, "set": "paper", "group": group, "problem": problem, "seed": seed, "noise": 0.0}
         | {"points": 128, "span": None, "limit": limit, "status": "done", "error": None, "seconds": 1.0, "formula": "x"}
@@ -57,7 +59,7 @@ def many_rows():
     rng = np.random.default_rng(0)
     kept = [
         row(method, problem, seed, bool(rng.random() < 0.7 or method == "ours"), seconds=float(rng.uniform(0.1, 9)))
-        for method, problem, seed in product({**dict.fromkeys(PAPERS), **dict.fromkeys(SHOWN)}, problems, range(3))
+        for method, problem, seed in product({**dict.fromkeys(PAPERS), **dict.fromkeys(RUN)}, problems, range(3))
         if method not in ("operon", "pysr") or seed == 0
     ]
     kept += [row("paper", problem, limit=10.0) for problem in problems]
@@ -142,7 +144,7 @@ def test_without_a_file_there_are_no_rows(tmp_path, monkeypatch):
     assert statistics.rows() == [{"method": "ours"}]
 
 
-@pytest.mark.parametrize("module", [statistics, published, registry, random_formulas, style, real_figure])
+@pytest.mark.parametrize("module", [statistics, published, registry, random_formulas, layout, style, real_figure])
 def test_the_examples_in_the_docstrings(module):
     assert doctest.testmod(module)[0] == 0
 
@@ -262,6 +264,38 @@ def test_methods_are_compared_at_each_noise_with_the_same_seconds():
     assert (theirs["p"], theirs["median time"]) == ("0.031", "4.00 s")  # six to none: 2/64
 
 
+def test_a_method_that_is_the_better_of_two_is_so_condition_by_condition():
+    names = [problem.name for problem in load()[:4]]
+    runs = [row("operon", name, 0, index < 2) for index, name in enumerate(names)]
+    runs += [row("operon-mdl", name, 0, index < 1) for index, name in enumerate(names[:3])]
+    runs += [row("operon", name, 0, False, noise=NOISE, form=False) for name in names]
+    runs += [row("operon-mdl", name, 0, False, noise=NOISE, form=index < 1) for index, name in enumerate(names)]
+    runs += [row("operon", names[0], points=20)]  # of one alone there is no better
+    best = statistics.of(frame(runs), "operon-best")
+    exact, noisy = best[best["noise"] == 0], best[best["noise"] == NOISE]
+    assert exact["problem"].tolist() == names[:3]
+    assert exact["recovered"].sum() == 2
+    assert (len(noisy), noisy["form"].sum(), set(best["points"])) == (4, 1, {128})
+    shown = summary(frame([*runs, *(row(problem=name) for name in names[:3])], per_machine=True))
+    assert shown.cells["method"].tolist() == ["PruneSymNet", "Operon, the better criterion"]
+
+
+def test_a_table_says_which_runs_it_was_made_from():
+    runs = [row(seed=seed) for seed in range(3)] + [row("paper", seed=4)]
+    assert layout.ran(frame(runs)) == "4 runs with seeds 0, 1, 2, 4, at most 10 s or 60 s each"
+    assert layout.ran(frame(runs[:3])) == "3 runs with seeds 0 to 2, at most 10 s each"
+    assert layout.ran(frame(runs[:1])) == "1 run with seed 0, at most 10 s each"
+
+
+def test_who_ran_where_has_a_line_for_each_machine_of_a_method():
+    runs = [row("gp", f"koza-0{i}", machine="large", cores=16, version="0.4") for i in (1, 2)] + [row("gp", "koza-03")]
+    found = fairness.fairness(frame([*runs, failed("eql", "koza-01", machine=None)])).cells
+    assert found["method"].tolist() == ["EQL", "GP (gplearn) 0.4", "GP (gplearn)"]
+    assert found["machine"].tolist() == ["not recorded, 2 cores", "large, 16 cores", "a small machine, 2 cores"]
+    assert found["failed"].tolist() == ["1", "0", "0"]
+    assert found["operators"].str.len().min() > 0
+
+
 def test_p_values_are_corrected_over_the_rivals_of_a_noise_level():
     names = [problem.name for problem in load()[:6]]
     runs = [row(method, name, 0, method == "ours") for method in ("ours", "operon", "gp") for name in names]
@@ -317,7 +351,7 @@ def test_random_formulas_are_counted_by_variables_and_by_grade():
         for g in (1, 2)
     ]
     assert cells(methods.random(frame(runs))) == [
-        ("PruneSymNet", "1 (1) of 2", "1 (1) of 2", "2 (2) of 2", "0 (0) of 2", "2 (2) of 4", "15–85%")
+        ("PruneSymNet", "1 (1) of 2", "1 (1) of 2", "2 (2) of 2", "0 (0) of 2", "2 (2) of 4", "2", "15–85%")
     ]
 
 
@@ -351,10 +385,11 @@ def test_every_cell_where_a_rival_is_ahead_is_named():
     runs += [row("gp", "koza-01"), row("gp", "koza-02", noise=0.1), row("gp", "koza-02", span=[1.0, 2.0])]
     table = behind.behind(frame(runs))
     assert table.cells.empty
-    assert "ahead of every rival, or equal, in all of 6 cells" in table.caption
+    assert "ahead of every rival, or equal, in all of 8 cells" in table.caption
     runs += [row("gp", "koza-02"), real_row("ours", "a", 0, 0.8), real_row("gp", "a", 0, 0.9)]
     assert cells(behind.behind(frame(runs))) == [
         ("Koza", "noise 0", "recovered", "GP (gplearn) 2 against 1"),
+        ("Koza", "noise 0", "strictly recovered", "GP (gplearn) 2 against 1"),
         ("Koza", "noise 0", "right form", "GP (gplearn) 2 against 1"),
         ("Koza", "noise 0", "R² > 0.999", "GP (gplearn) 2 against 1"),
         ("a", "real", "held-out R²", "GP (gplearn) 0.900 against 0.800"),
@@ -372,7 +407,7 @@ def test_every_table_is_written_and_says_where_its_numbers_come_from(lines, tmp_
         assert text.startswith("# ")
         assert "nan" not in text.split()
         command = f"python -m benchmarks.run {tables.PLANS.get(name, name)}".rstrip()
-        end = f"Measured at commit abc1234, on a small machine; `{command}`.\n"
+        end = f" each, measured at commit abc1234, on a small machine; `{command}`.\n"
         assert text.endswith(end) or name in UNMEASURED
         assert text.endswith(tables.markdown(name, lines) + "\n")
         widths = {row.count(" | ") for row in text.splitlines() if row.startswith("| ")}
