@@ -19,7 +19,7 @@ ORDER = {
     ),
     "operators": ("operator", "protection", "onnx", "table", "custom"),
     "data": ("messages", "checks", "dataset", "rows", "files"),
-    "expression": ("tree", "printing", "parsing", "program", "canonical", "factoring", "fingerprint"),
+    "expression": ("tree", "printing", "parsing", "program", "canonical", "expanding", "factoring", "fingerprint"),
     "expression.canonical": ("numbers", "terms", "algebra"),
     "export": ("common", "latex", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
     "network": ("activation", "network", "training", "pruning"),

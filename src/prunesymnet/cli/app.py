@@ -40,6 +40,7 @@ class Selection(enum.StrEnum):
 class Preset(enum.StrEnum):
     default = "default"
     paper = "paper"
+    paper_plus = "paper+"
     no_gradient = "no-gradient"
     random_pruning = "random-pruning"
 

@@ -8,7 +8,7 @@ from matplotlib.patheffects import withStroke
 from prunesymnet.expression import to_text
 from prunesymnet.report.drawing import BLUE, GREY, INK, ORANGE, shorten
 from prunesymnet.report.panels import new_figure, set_log_scale, set_look
-from prunesymnet.search import SearchResult, SearchStatus
+from prunesymnet.search import SearchResult
 
 
 def draw_loss(result: SearchResult) -> Figure:
@@ -46,7 +46,7 @@ def _draw_improvements(axes: Axes, result: SearchResult, last: int) -> None:
     axes.plot(epochs, errors, "o", markersize=4.5, color=ORANGE, gid="improvements", zorder=3)
     right = epochs[-1] > 0.5 * last
     # An exact formula is the same before and after rounding, and shorter after.
-    formula = (result.best if result.status is SearchStatus.EXACT else result.candidate.fit).expression
+    formula = (result.best if result.status.is_exact else result.candidate.fit).expression
     axes.annotate(
         shorten(to_text(formula, digits=3), 70),
         (float(epochs[-1]), float(errors[-1])), xytext=(3 if right else -3, -8), textcoords="offset points",
