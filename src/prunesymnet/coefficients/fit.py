@@ -241,7 +241,7 @@ def _descend(
     if not math.isfinite(value):
         return Solution(start, math.inf, FitStatus.NOT_FINITE, 0)
     inverse, plain = _first_guess(jacobian, unit), False
-    for steps in range(1, max_iterations + 1):
+    while steps < max_iterations:
         direction = -(inverse @ slope)
         descent = float(slope @ direction)
         if not -descent > NO_DESCENT * value or value <= NO_LOSS:
@@ -250,7 +250,7 @@ def _descend(
         if time.monotonic() > deadline:
             status = FitStatus.TIME_LIMIT
             break
-        length = 1.0
+        steps, length = steps + 1, 1.0
         while length > SHORTEST_STEP:
             after, slope_after, jacobian_after = loss(theta + length * direction)
             if after <= value + SUFFICIENT * length * descent:
@@ -273,7 +273,7 @@ def _descend(
 
 
 def _first_guess(jacobian: Array, unit: float, ridge: float = RIDGE) -> Array:
-    """The inverse Hessian of the linear problem, [constants, constants]; the larger the ridge, the shorter its steps."""
+    """The inverse Hessian of the linear problem, [constants, constants]; a larger ridge makes for shorter steps."""
     size = np.sqrt(np.einsum("kn,kn->k", jacobian, jacobian))
     size = np.where((size > 0) & np.isfinite(size), size, 1.0)
     columns = jacobian / size[:, None]

@@ -221,7 +221,6 @@ class Trainer:
             if self.same[restart] > settings.raise_after:
                 raised = float(self.rates[restart, 0]) + settings.learning_rate
                 self.rates[restart, 0] = min(raised, max(settings.most_learning_rate, settings.learning_rate))
-                self.same[restart] = 0  # it takes as many prunings again to raise it further
         else:
             self.same[restart] = 0
             self.rates[restart, 0] = settings.learning_rate

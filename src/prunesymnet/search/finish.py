@@ -127,8 +127,9 @@ class Finish:
     def believed(
         self, equations: dict[Equation, Fit], linear_ones: tuple[Fit, ...], data: Dataset, by: str
     ) -> Equation:
-        """The best by a criterion; of exact ones, the simplest. If the shortest description is worse than the linear model, the data speak for
-        nothing longer either, and it is the linear model, or the one without columns that it can do without."""
+        """The best by a criterion; by accuracy, of exact ones the simplest. If the shortest description is worse than
+        the linear model, the data speak for nothing longer either, and it is the linear model, or the one without
+        columns that it can do without."""
         if by == "accuracy":  # an error that counts as none is no reason for a longer formula
             exact = [equation for equation in equations if self.rows.is_exact(equation.loss)]
             return min(exact, key=lambda equation: equation.complexity) if exact else choose(equations, by)

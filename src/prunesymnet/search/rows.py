@@ -18,8 +18,9 @@ FEWEST_TO_SPLIT = 10  # rows: of fewer, the two that would be held out tell noth
 class Rows:
     """`every` row of the table; the rows that are `used` until the last fit; of these `train` and `held` out, both all
     of them where there are too few or none is to be held out; and `fresh` rows that only say when to stop (None: those
-    held out say it, or where there are none, those that candidates are fitted on). An error up to `no_error` (a mean square) counts as none: it is `exact` (a part of
-    the target's spread; 0: nothing is), or lost in the rounding of the target."""
+    held out say it, or where there are none, those that candidates are fitted on). An error up to `no_error` (a mean
+    square) counts as none: it is `exact` (a part of the target's spread; 0: nothing is), or lost in the rounding of the
+    target."""
 
     every: Dataset
     used: Dataset

@@ -170,8 +170,8 @@ class Difference:
 DIFFERENCES: dict[str, Difference] = {
     "rescaled": Difference(
         {"pruning": {"rescale": True}},
-        "An edge is scored at the best weight of the output's edge: the constants are fitted afterwards anyway, so what "
-        "should decide is the shape.",
+        "An edge is scored at the best weight of the output's edge: the constants are fitted afterwards anyway, so the "
+        "shape should decide.",
     ),
     "lm": Difference(
         {"fit_method": "lm"}, "Levenberg-Marquardt with the linear constants eliminated takes the place of BFGS."
@@ -182,8 +182,8 @@ DIFFERENCES: dict[str, Difference] = {
     ),
     "log-loss": Difference(
         {"pruning": {"sampled_by": "log"}},
-        "Edges are drawn by 1/loss. A softmax of losses that are divided by their norm is all but uniform as soon as one "
-        "edge is very bad.",
+        "Edges are drawn by 1/loss. A softmax of losses that are divided by their norm is all but uniform as soon as "
+        "one edge is very bad.",
     ),
     "fewer-operators": Difference(
         {"remove_operators": True},

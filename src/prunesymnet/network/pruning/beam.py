@@ -1,9 +1,9 @@
 """Greedy pruning with a beam: of all edges that could be retained, the B of least loss are, in B subnetworks.
 
 Pruning goes layer by layer, from the output to the inputs: all subnetworks are through with a layer before the next
-begins, so that losses are compared of subnetworks that are pruned equally far. In some layers, edges are drawn by chance
-instead, by a softmax over their losses: without chance, a network that has stopped changing would be pruned to the same
-formulas for ever.
+begins, so that losses are compared of subnetworks that are pruned equally far. In some layers, edges are drawn by
+chance instead, by a softmax over their losses: without chance, a network that has stopped changing would be pruned to
+the same formulas for ever.
 """
 
 from dataclasses import dataclass, replace
