@@ -271,7 +271,9 @@ def test_edges_are_drawn_in_two_layers_counted_from_an_end(monkeypatch, end, dra
         return score_edges(trained, state, group, *rest)
 
     def noted(losses, count, by, rng):
-        seen[by is not None].add(layer_of_scores[-1])
+        if layer_of_scores:  # a group was scored; else this is the end of a layer
+            seen[by is not None].add(layer_of_scores[-1])
+            layer_of_scores.clear()
         return chosen(losses, count, by, rng)
 
     monkeypatch.setattr(module, "score_edges", scored)
