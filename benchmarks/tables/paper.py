@@ -119,7 +119,7 @@ def _count_lines(runs: pd.DataFrame, table: str, method: str, name: str) -> list
 def recovered(runs: pd.DataFrame) -> Table | None:
     """How many expressions each method finds in the best of three runs."""
     chosen = _first_runs(runs)
-    order = [*PRINTED, "trained-weights", "ours"]
+    order = [*PRINTED, "paper+", "ours"]
     there = [method for method in order if len(of(chosen, method))]
     if not there:
         return None

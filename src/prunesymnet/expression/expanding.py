@@ -14,8 +14,8 @@ would be fitted apart.
 
 from prunesymnet.expression.canonical import algebra, combine_terms, leaf_terms
 from prunesymnet.expression.canonical.numbers import OutOfRange
-from prunesymnet.expression.canonical.terms import Terms, negated, to_tree
-from prunesymnet.expression.tree import Expression, fold
+from prunesymnet.expression.canonical.terms import Terms, negated, sort_terms, to_key, to_tree
+from prunesymnet.expression.tree import Apply, Expression, postorder
 from prunesymnet.operators import Operator
 
 MOST_TERMS = 100  # on the way: products of longer sums take long, and few of them lose enough terms again
@@ -24,10 +24,27 @@ MOST_TERMS = 100  # on the way: products of longer sums take long, and few of th
 def expanded(expression: Expression) -> Expression | None:
     """The formula as a sum of products, inside of functions and denominators too; None where it has too many terms, or
     its constants leave the range of floats."""
+    both = expanded_and_skeleton(expression)
+    return None if both is None else both[0]
+
+
+def expanded_and_skeleton(expression: Expression) -> tuple[Expression, str] | None:
+    """The same, and the text that does not depend on its constants (`skeleton`)."""
     try:
-        return to_tree(fold(expression, leaf_terms, _combine))
+        terms = _terms(expression)
+        return to_tree(terms), to_key(sort_terms(terms), masked=True)
     except (OverflowError, OutOfRange, _TooLong):
         return None
+
+
+def _terms(expression: Expression) -> Terms:
+    """The sum of terms; what stands in several places as one object is multiplied out once."""
+    known: dict[int, Terms] = {}
+    for node in postorder(expression):
+        if id(node) not in known:
+            operands = tuple(known[id(operand)] for operand in node.operands)
+            known[id(node)] = _combine(node.operator, operands) if isinstance(node, Apply) else leaf_terms(node)
+    return known[id(expression)]
 
 
 class _TooLong(Exception):

@@ -156,14 +156,18 @@ class Network:
         It has the value of the network with all other edges at zero wherever that is finite and no protection fires.
         """
         numbers = weights.tolist()
-        return self._term(numbers, choice, len(self.groups) - 1)
+        made: dict[int, Expression] = {}
 
-    def _term(self, numbers: list[float], choice: Choice, group: int) -> Expression:
-        source = choice[group]
-        weight = Constant(float(numbers[self.groups[group].start + source]))
-        if source == self.sizes[0] - 1:
-            return weight
-        return weight * self.node_expression(source, lambda g: self._term(numbers, choice, g))
+        def operand(group: int) -> Expression:
+            source = choice[group]
+            weight = Constant(float(numbers[self.groups[group].start + source]))
+            if source == self.sizes[0] - 1:
+                return weight
+            if source not in made:  # a node that several read is one object in the tree
+                made[source] = self.node_expression(source, operand)
+            return weight * made[source]
+
+        return operand(len(self.groups) - 1)
 
     def node_expression(self, node: int, operand: Any) -> Expression:
         """The formula of a node whose operands are given, by group, by `operand`."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from prunesymnet.coefficients import Fit, FitSettings, FitStatus, fit, snap
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import Dataset
-from prunesymnet.expression import Expression, expanded
+from prunesymnet.expression import Expression
 from prunesymnet.search.archive import Archive, Candidate, Pruned
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.forms import freed, merged_form, reductions
@@ -19,7 +19,6 @@ FIRST_LOOK = FitSettings(max_iterations=15, second_chance=False)
 SECOND_LOOK = FitSettings(max_iterations=60)
 LONGEST_TO_SHRINK = 60  # complexity beyond which taking out one operator at a time would take too long
 BFGS_STEPS = 4  # for one of Levenberg-Marquardt: it has to learn the curvature on the way
-MOST_CONSTANTS = 20  # of a formula that is multiplied out; longer ones are fitted as products
 NEARLY_ROUND = 1e-4  # of the variation: what leaves more has the wrong terms, and rounding would not help
 NEARLY_EXACT = 1e-12  # of the variation: not exact only for some terms too many, whose constants are hard to find
 AS_GOOD = 1.01  # times the error: rounding in a fit makes more of a difference than that only by chance
@@ -62,7 +61,7 @@ class Fitter:
         self, expression: Expression, stage: str, *, first: Dataset | None = None, pruned: Pruned | None = None
     ) -> None:
         """Fit a formula unless its form has been fitted often enough; on the rows of `first` before all others."""
-        merged, form = self.form(expression)
+        merged, form = merged_form(expression, self.rows.train, expand=self.settings.expand)
         tries = self.archive.tries[form] = self.archive.tries.get(form, 0) + 1
         if tries > self.fits_per_form:
             return
@@ -70,13 +69,6 @@ class Fitter:
             merged = fit(merged, first, settings=SECOND_LOOK).expression
         candidate = self.candidate(merged, stage)
         self.improve(candidate if pruned is None else replace(candidate, pruned=pruned))
-
-    def form(self, expression: Expression) -> tuple[Expression, str]:
-        """The formula with its constants merged, or multiplied out; and its form, which does not depend on them."""
-        sums = expanded(expression) if self.settings.expand else None
-        if sums is not None and len(sums.constants) <= MOST_CONSTANTS:
-            expression = sums
-        return merged_form(expression, self.rows.train)
 
     def by_method(self, look: FitSettings) -> FitSettings:
         """As thorough a look, by the method that is asked for."""

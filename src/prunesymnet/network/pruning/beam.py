@@ -1,8 +1,7 @@
 """Greedy pruning with a beam: of all edges that could be retained, the B of least loss are, in B subnetworks.
 
-Pruning goes layer by layer, from the output to the inputs. In each, every subnetwork is pruned group by group, with a
-beam of its own; when all are through, the best of all are kept: so losses are compared of subnetworks that are pruned
-equally far. In some layers, edges are drawn by
+Pruning goes layer by layer, from the output to the inputs: all subnetworks are through with a layer before the next
+begins, so that losses are compared of subnetworks that are pruned equally far. In some layers, edges are drawn by
 chance instead, by a softmax over their losses: without chance, a network that has stopped changing would be pruned to
 the same formulas for ever.
 """
@@ -12,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.network.pruning.subnetwork import Subnetwork, Trained, retain, score_edges
+from prunesymnet.network.pruning.subnetwork import Scores, Subnetwork, Trained, retain, score_edges
 from prunesymnet.operators import UNNESTED
 from prunesymnet.settings import check_whole
 
@@ -80,31 +79,28 @@ def chosen(losses: Array, count: int, by: str | None, rng: np.random.Generator) 
 
 def beam(trained: Trained, settings: PruningSettings, rng: np.random.Generator) -> list[Subnetwork]:
     """The subnetworks that survive, the best first."""
+    network = trained.network
     states = [Subnetwork.whole()]
-    for layer in range(trained.network.layers + 1, 0, -1):
-        by = settings.sampled_by if settings.samples(layer, trained.network.layers) else None
-        pruned = [_through(layer, trained, state, settings, by, rng) for state in states]
-        pool = [state for several in pruned for state in several]
-        states = [pool[k] for k in chosen(np.array([state.loss for state in pool]), settings.beam, by, rng)]
-    return sorted(states, key=lambda state: state.loss)
-
-
-def _through(
-    layer: int, trained: Trained, state: Subnetwork, settings: PruningSettings, by: str | None, rng: np.random.Generator
-) -> list[Subnetwork]:
-    """What becomes of a subnetwork in one layer: group by group, as many as the beam is wide."""
-    network, states = trained.network, [state]
     while states:
-        group = states[0].next_group(network)  # the same for all of them: what is retained is open in layers below
-        if group is None or network.groups[group].layer < layer:
+        groups = [state.next_group(network) for state in states]
+        layer = max((network.groups[group].layer for group in groups if group is not None), default=0)
+        if not layer:
             break
-        scores = [score_edges(trained, one, group, settings.unnested, settings.rescale) for one in states]
-        kept = chosen(np.concatenate([one.losses for one in scores]), settings.beam, by, rng)
-        width = network.groups[group].width
+        by = settings.sampled_by if settings.samples(layer, network.layers) else None
+        pool: list[tuple[float, Subnetwork, Scores | None, int]] = []
+        for state, group in zip(states, groups, strict=True):
+            if group is None or network.groups[group].layer < layer:
+                pool.append((state.loss, state, None, -1))  # it waits for the others
+                continue
+            scores = score_edges(trained, state, group, settings.unnested, settings.rescale)
+            drawn = chosen(scores.losses, settings.beam, by, rng)
+            pool.extend((float(scores.losses[source]), state, scores, int(source)) for source in drawn)
+        kept = [pool[k] for k in chosen(np.array([entry[0] for entry in pool]), settings.beam, by, rng)]
         states = [
-            retain(network, states[k // width], scores[k // width], int(k % width), settings.unnested) for k in kept
+            state if scores is None else retain(network, state, scores, source, settings.unnested)
+            for _, state, scores, source in kept
         ]
-    return states
+    return sorted(states, key=lambda state: state.loss)
 
 
 def greedy(trained: Trained, settings: PruningSettings, rng: np.random.Generator) -> list[Subnetwork]:

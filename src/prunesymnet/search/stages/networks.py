@@ -13,7 +13,6 @@ from prunesymnet.network import Network
 from prunesymnet.network.pruning import PRUNERS, Trained, reverse
 from prunesymnet.network.training import Trainer
 from prunesymnet.search.archive import Pruned
-from prunesymnet.search.forms import merged_form
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.search.stages.base import Batch, Context, Stage, Training, When
 
@@ -58,14 +57,13 @@ def network_of(names: tuple[str, ...], settings: SearchSettings) -> Network:
 
 
 class _Candidates:
-    """What pruning makes of trained networks, each form only so often."""
+    """What pruning makes of trained networks, each choice of edges only so often."""
 
     def __init__(self, context: Context, network: Network) -> None:
         self.settings, self.data, self.network = context.settings, context.train, network
         self.rng = np.random.default_rng(self.settings.seed)
         self.prune = PRUNERS[self.settings.pruner]
-        self.forms: dict[Edges, str] = {}  # of the choices that have come up
-        self.times: dict[str, int] = {}
+        self.times: dict[Edges, int] = {}  # that a choice has come up
 
     def of(self, trainer: Trainer, restart: int, epoch: int) -> tuple[Batch, set[Edges]]:
         """The candidates of one network, and the edges that each of them retains."""
@@ -74,11 +72,9 @@ class _Candidates:
         retained, found = set(), []
         for subnetwork in self.prune(trained, self.settings.pruning, self.rng):
             key = frozenset(subnetwork.chosen.items())
-            form = self.forms.get(key)
-            if form is None or self.times[form] < self.settings.fits_per_form:
+            times = self.times[key] = self.times.get(key, 0) + 1
+            if times <= self.settings.fits_per_form:
                 expression = self.network.expression(weights, subnetwork.chosen)
-                form = self.forms[key] = merged_form(expression, self.data)[1]
-                self.times[form] = self.times.get(form, 0) + 1
                 found.append((expression, Pruned(epoch, subnetwork.chosen, weights)))
             retained.add(key)
         settled = int(trainer.since[restart]) > SETTLED
