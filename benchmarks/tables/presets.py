@@ -25,9 +25,9 @@ def paper_plus(runs: pd.DataFrame) -> Table:
     used = chosen[chosen["method"].isin(["paper", "paper+", *(f"paper+{name}" for name in DIFFERENCES)])]
     caption = (
         "How many of the 87 expressions come out in at least one of three runs, by data set and in all, in at least "
-        "one of five, and in how many of all runs: by the paper, by the preset `paper`, with each difference of `paper+` "
-        "added alone, and with all of them. Every run has 128 points and at most 3,000 epochs. An empty cell has not "
-        "been measured."
+        "one of five, and in how many of all runs: by the paper, by the preset `paper`, with each difference of "
+        "`paper+` added alone, and with all of them. Every run has 128 points and at most 3,000 epochs. An empty cell "
+        "has not been measured."
     )
     return Table("The paper's method, and what we would do better", caption, with_heads(lines), used)
 

@@ -82,10 +82,10 @@ def test_constants_are_rounded_to_whole_numbers_only():
 
 def test_no_operator_is_taken_out():
     """With sin(x) in the formula, exact data of a parabola are fitted with a coefficient of nearly 0 before it."""
-    for settings, tries in ((PAPER, 1), (with_differences(PAPER, ["fewer-operators"]), 2)):
+    for settings, removes in ((PAPER, False), (with_differences(PAPER, ["fewer-operators"]), True)):
         fit = fitter(settings, lambda x: 1.5 * x**2 - 0.5 * x)
         fit.consider(parse("1.0*x**2 + 1.0*x + 0.5*sin(0.7*x)"), "networks")
-        assert (fit.archive.fits >= tries) and (fit.archive.fits == 1) == (tries == 1)
+        assert (fit.archive.fits > 1) == removes
 
 
 def test_the_linear_model_does_not_begin():
@@ -130,10 +130,10 @@ def test_fresh_rows_decide_nothing_else():
 
 
 def test_fresh_rows_must_be_a_table_of_the_same_columns():
-    with pytest.raises(TypeError, match="^fresh must be a Dataset with all columns"):
+    with pytest.raises(TypeError, match=r"^fresh must be a Dataset with all columns"):
         search(table(), SMALL, fresh=np.zeros(3))
-    with pytest.raises(TypeError, match="^fresh must be a Dataset with all columns"):
-        search(table(), SMALL, fresh=make_dataset(np.arange(9.0), np.arange(9.0), names=["u"]))
+    with pytest.raises(TypeError, match=r"^fresh must be a Dataset with all columns"):
+        search(table(), SMALL, fresh=make_dataset(np.arange(9.0), np.arange(9.0) ** 2, names=["u"]))
 
 
 # ---- overlap, and the ablations -----------------------------------------------------------------------

@@ -72,7 +72,7 @@ def search(
         if settings not in PRESETS:
             raise ValueError(f"a preset must be one of {', '.join(PRESETS)}, got {settings!r}")
         settings = PRESETS[settings]
-    if fresh is not None and (not isinstance(fresh, Dataset) or set(fresh.names) < set(data.names)):
+    if fresh is not None and (not isinstance(fresh, Dataset) or not set(data.names) <= set(fresh.names)):
         raise TypeError("fresh must be a Dataset with all columns of the data, or None")
     data = distinct_rows(data)
     data.check_sizes()
