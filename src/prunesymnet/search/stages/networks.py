@@ -17,7 +17,6 @@ from prunesymnet.search.settings import SearchSettings
 from prunesymnet.search.stages.base import Batch, Context, Stage, Training, When
 
 Edges = frozenset[tuple[int, int]]  # that a candidate retains: (group, node)
-EPOCHS_UNTRACKED = 10  # between two looks at the clock, which on some machines takes as long as an epoch
 SETTLED = 100  # epochs since the weights were drawn, until small ones are small for a reason
 
 
@@ -38,8 +37,7 @@ def propose(context: Context) -> Iterator[Batch]:
                 trainer.after_pruning(restart, overlap(before[restart], found))
                 before[restart] = found
                 yield replace(batch, training=trace)
-        if epoch % EPOCHS_UNTRACKED == 0:
-            context.check()
+        context.check()
     yield Batch([], training=trace)
 
 
