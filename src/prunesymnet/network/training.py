@@ -37,7 +37,8 @@ class TrainingSettings:
     weight below which that norm is rounded off; more than `raise_after` prunings in a row with at least `overlap` of
     the candidates the same raise the learning rate by `learning_rate`, up to `most_learning_rate`. An error that grows
     `jump` times from one step to the next cuts the operands whose protection fired. The weights of edges between
-    `unnested` operators are zero from the start and after each step. Without `gradient`, weights stay as they were
+    `unnested` operators are zero from the start and after each step. First weights are `uniform` (or else normal,
+    which are larger) within a group. Without `gradient`, weights stay as they were
     drawn until it is time to draw them anew."""
 
     restarts: int = 1
@@ -52,6 +53,7 @@ class TrainingSettings:
     reinitialise_after_fired: int = 20
     jump: float = 10.0
     unnested: tuple[str, ...] = UNNESTED
+    uniform: bool = True
     gradient: bool = True
     device: str = "cpu"
     seed: int = 0
@@ -144,7 +146,8 @@ class Trainer:
 
     def fresh(self, restarts: int) -> Any:
         self.drawn += 1
-        weights = self.network.draw_weights(restarts, self.settings.seed * 1_000_003 + self.drawn, uniform=True)
+        seed = self.settings.seed * 1_000_003 + self.drawn
+        weights = self.network.draw_weights(restarts, seed, uniform=self.settings.uniform)
         weights[:, self.nested] = 0.0
         return self.place(weights)
 

@@ -185,6 +185,10 @@ DIFFERENCES: dict[str, Difference] = {
         "Edges are drawn by 1/loss. A softmax of losses that are divided by their norm is all but uniform as soon as "
         "one edge is very bad.",
     ),
+    "normal-start": Difference(
+        {"training": {"uniform": False}},
+        "The first weights are normal, which makes them larger by a factor of 1.7: more frequencies are within reach.",
+    ),
     "fewer-operators": Difference(
         {"remove_operators": True},
         "Operators are taken out of the best formula as long as it stays as good.",
