@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from benchmarks.conditions import FURTHER, HOUR, LIMIT, LONG, NOISE, POINTS, RANDOM, SHORT
-from benchmarks.methods.ours import ABLATIONS
+from benchmarks.methods.ours import ABLATIONS, WITH_ONE
 from benchmarks.methods.registry import EVERYWHERE, QUICK
 from benchmarks.problems import load
 from benchmarks.problems.real import names as real_names
@@ -46,10 +46,12 @@ PLANS: dict[str, tuple[Runs, ...]] = {
         Runs(("eql", "gp", "gp-tuned", "dsr"), seeds=5),
         Runs(("ours",), seeds=5),
         Runs(("paper",), seconds=(LONG,), seeds=5),
-        Runs(("paper-1000", "no-gradient-1000", "random-pruning-1000", "trained-weights"), seconds=(LONG,), seeds=3),
+        Runs(("paper-1000", "no-gradient-1000", "random-pruning-1000"), seconds=(LONG,), seeds=3),
     ),
     # DSR with the formulas of its paper
     "dsr-full": (Runs(("dsr-full",), seconds=(HOUR,)),),
+    # the preset "paper", with each of our differences alone, and with all of them
+    "presets": (Runs(("paper", *WITH_ONE, "paper+"), seconds=(LONG,), seeds=5),),
     # the default search, and without each of its mechanisms
     "ablations": (
         Runs(("ours", *ABLATIONS), noise=(0.0, NOISE), seconds=(SHORT,)),

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks import record
-from benchmarks.conditions import FRESH, LIMIT, POINTS
+from benchmarks.conditions import FRESH, LIMIT, POINTS, STOPPING
 from benchmarks.methods import method
+from benchmarks.methods.ours import stops_on_fresh
 from benchmarks.methods.registry import METHODS
 from benchmarks.problems import Problem, load, noisy
 from benchmarks.recovery import recovered, right_form, strictly_recovered
@@ -81,6 +82,14 @@ def tables(trial: Trial, problem: Problem | None) -> tuple[Dataset, Dataset]:
     return noisy(data, trial.noise, trial.seed), problem.sample(*FRESH)
 
 
+def stopping(trial: Trial, problem: Problem | None) -> dict[str, Dataset]:
+    """Fresh points that say when to stop, for those methods that want them: as many as are fitted, and not those that
+    judge."""
+    if problem is None or trial.points is None or not stops_on_fresh(trial.method):
+        return {}
+    return {"fresh": problem.sample(trial.points, STOPPING + trial.seed)}
+
+
 def judge(problem: Problem | None, found: Expression, fresh: Dataset) -> dict[str, Any]:
     short = canonical(found)
     values, finite = evaluate(found, fresh.columns)
@@ -112,7 +121,7 @@ def measure(trial: Trial) -> dict[str, Any]:
         if not (known and known.ready):
             warm_up(fit)
         began = time.perf_counter()
-        found = fit(data, trial.limit, trial.seed)
+        found = fit(data, trial.limit, trial.seed, **stopping(trial, problem))
         row |= {"seconds": time.perf_counter() - began, "formula": to_text(found)}
         return row | judge(problem, found, fresh)
     except Exception:

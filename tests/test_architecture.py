@@ -19,7 +19,9 @@ ORDER = {
     ),
     "operators": ("operator", "protection", "onnx", "table", "custom"),
     "data": ("messages", "checks", "dataset", "rows", "files"),
-    "expression": ("tree", "printing", "parsing", "program", "canonical", "factoring", "fingerprint", "sampling"),
+    "expression": (
+        "tree", "printing", "parsing", "program", "canonical", "expanding", "factoring", "fingerprint", "sampling",
+    ),
     "expression.canonical": ("numbers", "terms", "algebra"),
     "export": ("common", "latex", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
     "network": ("activation", "network", "training", "pruning"),

@@ -45,7 +45,12 @@ def forward_pass(network, weights, inputs):
 
 
 def initial_weights(network, restarts, seed, *, dtype=torch.float32, quotients=False):
-    return torch.from_numpy(network.draw_weights(restarts, seed, quotients=quotients)).to(dtype)
+    """As they are drawn; with `quotients`, the edges that read one are not left at zero."""
+    weights = network.draw_weights(restarts, seed)
+    if quotients:
+        silent = weights == 0
+        weights[silent] = 0.3 * np.random.default_rng(seed).normal(size=silent.sum())
+    return torch.from_numpy(weights).to(dtype)
 
 
 def input_rows(network, columns, *, dtype=torch.float32, device="cpu"):

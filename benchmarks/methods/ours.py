@@ -1,5 +1,5 @@
-"""Ours on one thread: the default search, the paper's method with its ablations, and the default without each of its
-stages."""
+"""Ours on one thread: the default search, the paper's method with its ablations and with each of our differences, and
+the default without each of its stages."""
 
 import time
 from collections.abc import Callable
@@ -8,18 +8,20 @@ from dataclasses import replace
 from benchmarks.methods.registry import WITHOUT
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression
-from prunesymnet.network.pruning import PruningSettings
-from prunesymnet.search import PRESETS, STAGES, SearchSettings, search
+from prunesymnet.search import DIFFERENCES, PRESETS, STAGES, SearchSettings, search
+from prunesymnet.search.settings import with_differences
 
 _DEFAULT, _PAPER = PRESETS["default"], PRESETS["paper"]
 ABLATIONS: dict[str, SearchSettings] = {
     f"{WITHOUT}{stage.name}": replace(_DEFAULT, exhaustive=replace(_DEFAULT.exhaustive, without=(stage.name,)))
     for stage in STAGES
 }
+WITH_ONE: dict[str, SearchSettings] = {f"paper+{name}": with_differences(_PAPER, [name]) for name in DIFFERENCES}
 VARIANTS: dict[str, SearchSettings] = {
     "ours": _DEFAULT,
     "paper": _PAPER,
-    "trained-weights": replace(_PAPER, pruning=PruningSettings(rescale=False)),
+    "paper+": PRESETS["paper+"],
+    **WITH_ONE,
     "paper-1000": replace(_PAPER, max_epochs=1000),
     "no-gradient-1000": replace(PRESETS["no-gradient"], max_epochs=1000),
     "random-pruning-1000": replace(PRESETS["random-pruning"], max_epochs=1000),
@@ -27,12 +29,17 @@ VARIANTS: dict[str, SearchSettings] = {
 }
 
 
-def variant(name: str) -> Callable[[Dataset, float, int], Expression]:
+def variant(name: str) -> Callable[..., Expression]:
     settings = VARIANTS[name]
 
-    def fit(data: Dataset, seconds: float, seed: int) -> Expression:
+    def fit(data: Dataset, seconds: float, seed: int, fresh: Dataset | None = None) -> Expression:
         limited = replace(settings, time_limit=seconds, seed=seed, workers=1)
         # Seconds of one core: what else the machine does is not counted.
-        return search(data, limited, clock=time.process_time).best.expression
+        return search(data, limited, fresh=fresh, clock=time.process_time).best.expression
 
     return fit
+
+
+def stops_on_fresh(name: str) -> bool:
+    """Whether it takes fresh points of the problem to say when to stop: that is the paper's way."""
+    return name in VARIANTS and not VARIANTS[name].holdout

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from benchmarks import record, statistics
-from benchmarks.tables import behind, fairness, layout, mechanisms, methods, paper, real, summary
+from benchmarks.tables import behind, fairness, layout, mechanisms, methods, paper, presets, real, summary
 from benchmarks.tables.layout import Table
 
 FOLDER = record.RESULTS / "tables"
@@ -28,6 +28,7 @@ TABLES: dict[str, Callable[[pd.DataFrame], Table | None]] = {
     "five-runs": paper.five_runs,
     "ablation-votes": paper.ablation_votes,
     "ablation-recovered": paper.ablation_recovered,
+    "paper-plus": presets.paper_plus,
     "methods": methods.methods,
     "further": methods.further,
     "random": methods.random,
@@ -50,6 +51,7 @@ PLANS = {
     "five-runs": "comparison paper",
     "ablation-votes": "paper",
     "ablation-recovered": "paper",
+    "paper-plus": "presets",
     "methods": "comparison noise",
     "points": "points range",
     "mechanisms": "ablations",

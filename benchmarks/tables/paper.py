@@ -13,7 +13,7 @@ from benchmarks.statistics import ROUND_OFF, of, relative_mse, sizes, usual
 from benchmarks.tables.layout import HEADS, Table, by_data_set, called, count, with_heads
 
 BEST_OF, OF_FIVE = 3, 5  # runs
-ORDER = ("eql", "gp", "gp-tuned", "dsr", "dsr-full", "paper", "trained-weights", "ours")  # of the best of three
+ORDER = ("eql", "gp", "gp-tuned", "dsr", "dsr-full", "paper", "paper+", "ours")  # of the best of three
 
 
 def _first_runs(runs: pd.DataFrame) -> pd.DataFrame:

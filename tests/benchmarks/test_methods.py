@@ -5,8 +5,10 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
+from benchmarks import trial
 from benchmarks.methods import NAMES, method, missing, ours
 from benchmarks.methods.registry import METHODS, RIVALS, SHOWN
+from benchmarks.problems import load
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import evaluate, parse
 
@@ -34,12 +36,24 @@ def test_every_variant_of_ours_can_be_run():
 
 
 def test_each_method_has_one_record_and_each_record_a_method():
-    assert {name for name in METHODS if not METHODS[name].better_of} | {*ours.ABLATIONS} == {*NAMES}
+    own = {name for name in METHODS if not METHODS[name].better_of}
+    assert own | {*ours.ABLATIONS} | {*ours.WITH_ONE} == {*NAMES}
     assert {better for method in METHODS.values() for better in method.better_of} <= {*RIVALS}
     looks = [(METHODS[name].colour, METHODS[name].mark) for name in SHOWN]
     assert len({colour for colour, _ in looks}) == len({mark for _, mark in looks}) == len(looks)
     for name in RIVALS:
         assert (METHODS[name].about and find_spec(f"benchmarks.methods.{METHODS[name].module}")) is not None
+
+
+def test_the_papers_way_gets_fresh_points_that_say_when_to_stop():
+    problem = load()[0]
+    for name in ("paper", "paper-1000", "paper+rescaled", "no-gradient-1000"):
+        fresh = trial.stopping(trial.Trial(name, "paper", problem.name, seed=1), problem)["fresh"]
+        given, judging = trial.tables(trial.Trial(name, "paper", problem.name, seed=1), problem)
+        assert fresh.rows == given.rows
+        assert not set(fresh.X[:, 0]) & (set(given.X[:, 0]) | set(judging.X[:, 0]))
+    for name in ("ours", "paper+", "paper+held-out", "operon"):
+        assert trial.stopping(trial.Trial(name, "paper", problem.name), problem) == {}
 
 
 def test_an_unknown_method_is_named():

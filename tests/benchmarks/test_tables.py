@@ -19,11 +19,12 @@ from benchmarks.statistics import frame, holm, mcnemar, signed_rank, variances, 
 from benchmarks.tables import behind, fairness, layout, methods, paper, real
 from benchmarks.tables.mechanisms import mechanisms
 from benchmarks.tables.summary import summary
+from prunesymnet.search import DIFFERENCES
 
 RUN = [name for name in SHOWN if not METHODS[name].better_of]  # the others have no runs of their own
 PAPERS = [name for name, method in METHODS.items() if method.limit == LONG]
 
-UNMEASURED = ["rivals", "datasets"]  # tables of what is known without a run
+UNMEASURED = ["rivals", "datasets", "paper-plus"]  # tables of what is known without a run
 MACHINE = {"commit": "abc1234", "python": "3.11", "versions": {}, "machine": "a small machine", "cores": 2}
 
 
@@ -420,6 +421,20 @@ def test_without_runs_there_is_a_message_for_each_table_and_figure(tmp_path, cap
     said = capsys.readouterr().out.splitlines()
     assert len(said) == len(tables.TABLES) - len(UNMEASURED) + len(figures.FIGURES)
     assert tables.markdown("votes", []) == ""
+
+
+def test_each_difference_of_the_preset_is_counted_by_runs():
+    made = [
+        row("paper+rescaled", problem.name, seed=seed, limit=60.0, recovered=seed == 2 or problem.name == "koza-01")
+        for problem in load()
+        for seed in range(3)
+    ]
+    cells = tables.make("paper-plus", made).cells.set_index("preset")
+    line = cells.loc["`paper`, rescaled"]
+    assert (line["best of 3"], line["Koza"], line["runs"]) == ("87", "16", "89 of 261")
+    assert cells.loc["the paper", "best of 3"] == "45"
+    assert cells.loc["`paper+`", "best of 3"] == ""
+    assert set(DIFFERENCES) <= {name.partition(", ")[2] for name in cells.index}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import curve_fit
+from scipy.optimize import curve_fit, minimize
 
 from benchmarks.problems import free_weights, load, sample
 from clocks import Clock
@@ -46,6 +46,42 @@ def test_finds_the_constants_that_made_the_data(method, text, start, true):
     np.testing.assert_allclose(found.expression.constants, true, rtol=1e-4 if method == "bfgs" else 1e-9)
     assert found.status is FitStatus.CONVERGED
     assert found.r2 == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "y"),
+    [
+        ("1.0*exp(-0.4*x) + 0.1", 2.0 * np.exp(-0.6 * X) + 0.3),
+        ("0.3*x + 0.3*x**2 + 0.3*x**5 + 0.3*x**8", X**8 - 2 * X**2 + X),
+        ("1.0*x/(x**2 + 1.0) + 0.5", X / (X**2 + 2)),
+        ("0.5*sin(0.9*x + 0.1) + 0.2", 0.13 * np.sin(X) - 2.3),
+    ],
+)
+def test_bfgs_ends_where_scipys_does(text, y):
+    formula = parse(text)
+    y = noisy(y, 0.01 * np.std(y))
+    program = compile_expression(formula)
+
+    def cost(theta):
+        values, jacobian = program.values_and_jacobian({"x": X}, theta)
+        return float(((values - y) ** 2).sum()), 2 * jacobian @ (values - y)
+
+    size = np.sqrt((program.values_and_jacobian({"x": X})[1] ** 2).sum(1))  # scipy's needs constants of one size
+    theirs = minimize(
+        lambda scaled: (cost(scaled / size)[0], cost(scaled / size)[1] / size),
+        program.constants * size,
+        jac=True,
+        method="BFGS",
+        options={"gtol": 1e-9, "maxiter": 5000},
+    )
+    ours = fit(formula, table(y), settings=FitSettings(method="bfgs", max_iterations=300))
+    assert ours.mse * len(y) == pytest.approx(theirs.fun, rel=1e-5)
+    assert ours.status is FitStatus.CONVERGED
+
+
+def test_bfgs_copes_with_constants_that_say_the_same():
+    found = fit(parse("1.0*x/(0.3*x**2 + 1.5) + 0.3"), table(X / (2 + X**2)), settings=FitSettings(method="bfgs"))
+    assert found.r2 > 1 - 1e-12
 
 
 def test_agrees_with_curve_fit_on_noisy_data():

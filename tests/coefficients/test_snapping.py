@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,29 @@ def test_with_the_papers_own_optimiser(method):
     data = make_dataset(x, x**2 - 2 * x + 5 * np.sin(x), names=["x"])
     found = snap(parse("1.1*x**2 + 0.3*x + 0.8*sin(1.1*x) + 0.3"), data, settings=settings)
     assert found.expression == parse("x**2 - 2*x + 5*sin(x)")
+
+
+INTEGERS = SnapSettings(only_integers=True, noise=1e-6, fit=FitSettings(method="bfgs"))
+
+
+def test_the_papers_rounding_knows_whole_numbers_only():
+    X = points(seed=0)
+    x1, x2 = X.T
+    found = snap(seventeen(), make_dataset(X, x1**3 / 5 - x1 + x2**3 / 2 - x2), settings=INTEGERS).expression
+    assert skeleton(found) == skeleton(parse("0.2*x1**3 + 0.5*x2**3 - x1 - x2"))
+    assert found.constants == pytest.approx((0.2, 0.5))
+    x = np.linspace(-2, 2, 50)
+    free = snap(parse("1.0*x"), make_dataset(x, np.pi * x, names=["x"]), settings=INTEGERS).expression
+    assert free == parse("1.0*x").with_constants(free.constants)
+    assert free.constants == pytest.approx((np.pi,))
+
+
+def test_the_papers_rounding_stops_where_the_error_grows():
+    x = np.linspace(-5, 5, 60)
+    data = make_dataset(x, 1.0004 * x + 0.3, names=["x"])
+    assert snap(parse("0.9*x + 0.2"), data, settings=INTEGERS).expression.constants == pytest.approx((1.0004, 0.3))
+    rough = replace(INTEGERS, noise=0.01)
+    assert snap(parse("0.9*x + 0.2"), data, settings=rough).expression.constants == pytest.approx((0.3,))
 
 
 ROUNDED = [

@@ -22,7 +22,7 @@ from prunesymnet import Constraints, Equation, PruneSymRegressor, SearchSettings
 from prunesymnet.errors import DomainWarning, InterruptedWarning, NothingFoundError
 from prunesymnet.search import PRESETS, ExhaustiveSettings
 
-FEW = replace(PRESETS["paper"], layers=2, max_epochs=20)  # ends by itself, and always in the same place
+FEW = replace(PRESETS["paper+"], layers=2, max_epochs=20)  # ends by itself, and always in the same place
 SHORT = SearchSettings(exhaustive=ExhaustiveSettings(levels=0), max_epochs=1)  # so does this: shortcuts alone
 X = np.random.default_rng(3).uniform(0.5, 2.0, (60, 2))
 Y = 3 * X[:, 0] * np.exp(-X[:, 1]) + 1

@@ -108,7 +108,7 @@ def fit(
         str | None, typer.Option(help="What formulas are made of, e.g. '+,-,*,/,exp' (left out: the preset's).")
     ] = None,
     max_complexity: Annotated[int | None, typer.Option(help="The largest complexity of a formula.")] = None,
-    selection: Annotated[Selection, typer.Option(help="How to choose from the front.")] = Selection.mdl,
+    selection: Annotated[Selection | None, typer.Option(help="How to choose from the front.")] = None,
     preset: Preset = "default",
     epochs: Annotated[
         int | None, typer.Option(help="Of a trained network (--preset paper): epochs of training at most.", min=1)
@@ -145,7 +145,7 @@ def fit(
             on_device(settings, device),
             time_limit=settings.time_limit if time_limit is None else time_limit,
             max_complexity=max_complexity,
-            selection=selection.value,
+            selection=settings.selection if selection is None else selection.value,
             workers=jobs,
             seed=seed,
         )

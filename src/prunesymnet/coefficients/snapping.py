@@ -17,7 +17,7 @@ A term whose coefficient becomes 0 is gone.
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -43,17 +43,21 @@ class SnapSettings:
     """`tolerance`: by how many standard errors a rounding may move a constant; `noise`: errors below this part
     of the target's size are of no interest (0.001 for measurements to a tenth of a percent); `closed_forms`: whether to
     look for rationals, multiples of pi, square roots and e after the whole numbers; `largest`: how large p*q
-    may be in a rational p/q."""
+    may be in a rational p/q. `only_integers`: the paper's rounding instead, of all constants that are within `nearest`
+    of a whole number."""
 
     tolerance: float = 2.0
     noise: float = 0.0
     closed_forms: bool = True
     largest: int = 100
+    only_integers: bool = False
+    nearest: float = 1e-3
     fit: FitSettings = field(default_factory=FitSettings)
 
     def __post_init__(self) -> None:
         check_number(self, "tolerance", "a number of standard errors > 0", lambda v: v > 0)
         check_number(self, "noise", "a part of the target's size, from 0 to below 1", lambda v: 0 <= v < 1)
+        check_number(self, "nearest", "a number > 0", lambda v: v > 0)
         check_whole(self, largest=1)
 
 
@@ -66,6 +70,8 @@ def snap(
     best = fit(canonical(expression), data, settings=settings.fit)
     if not math.isfinite(best.mse):
         return best
+    if settings.only_integers:
+        return _with_integers(best, data, settings, deadline)
     one_start = replace(settings, fit=replace(settings.fit, starts=1))
     state = _State.of(best, data, settings.noise)
     rounding = _Rounding(data, one_start, state, deadline)
@@ -74,6 +80,30 @@ def snap(
         state = rounding.repeat(state, _closed)
     state = rounding.shorten(rounding.tie(state))
     return replace(state.fit, expression=factored(state.fit.expression))
+
+
+def _with_integers(best: Fit, data: Dataset, settings: SnapSettings, deadline: float) -> Fit:
+    """The paper's loop: round what is nearly whole, fit the rest again, as long as the error falls (or stays below what
+    is of no interest)."""
+    enough = settings.noise**2 * data.mean(data.y**2)
+    while time.monotonic() <= deadline:
+        values = best.expression.constants
+        near = [abs(value - round(value)) <= settings.nearest for value in values]
+        if not any(near):
+            break
+        free = iter(zip(values, near, strict=True))
+
+        def leaf(node: Expression, free: Iterator[tuple[float, bool]] = free) -> Expression:
+            if not is_free(node):
+                return node
+            value, whole = next(free)
+            return Constant(round(value)) if whole else node
+
+        after = fit(canonical(transform(best.expression, leaf)), data, settings=settings.fit)
+        if not after.mse < max(best.mse, enough):
+            break
+        best = after
+    return best
 
 
 @dataclass(frozen=True, slots=True)

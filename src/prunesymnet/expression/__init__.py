@@ -1,6 +1,7 @@
 """What a formula is: an immutable tree, its text, its values and derivatives, its canonical form."""
 
 from prunesymnet.expression.canonical import canonical, canonical_and_skeleton, skeleton
+from prunesymnet.expression.expanding import expanded, expanded_and_skeleton
 from prunesymnet.expression.factoring import factored, tied
 from prunesymnet.expression.fingerprint import fingerprint
 from prunesymnet.expression.parsing import parse
@@ -21,6 +22,8 @@ __all__ = [
     "compile_expression",
     "evaluate",
     "evaluate_torch",
+    "expanded",
+    "expanded_and_skeleton",
     "factored",
     "fingerprint",
     "fold",

@@ -21,7 +21,7 @@ expression. Node 6 is the ``+`` of layer 2, nodes 0 and 5 are ``x`` and the ``si
 2.0*(2.0*x + 2.0*sin(2.0*y))
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -110,17 +110,29 @@ class Network:
         """The operator of a node; None for the inputs."""
         return None if node < self.sizes[0] else self.rows[(node - self.sizes[0]) % len(self.rows)]
 
-    def draw_weights(self, restarts: int, seed: int, *, quotients: bool = False) -> Array:
-        """[restarts, edges]: normal, scaled by the width of the group; edges that read a quotient start at 0 unless
-        `quotients`."""
-        weights = np.random.default_rng(seed).normal(size=(restarts, self.edges))
-        rows = [self.operator_of(node) for node in range(self.sizes[-1])]
-        silent = [n for n, row in enumerate(rows) if row is not None and row.name in ("/", "inv") and not quotients]
+    def draw_weights(self, restarts: int, seed: int, *, uniform: bool = False) -> Array:
+        """[restarts, edges]: normal, or `uniform` from -1 to 1, divided by the root of the group's width; edges that
+        read a quotient start at 0."""
+        rng, shape = np.random.default_rng(seed), (restarts, self.edges)
+        weights = rng.uniform(-1.0, 1.0, shape) if uniform else rng.normal(size=shape)
+        silent = self.nodes_of("/", "inv")
         for group in self.groups:
             part = weights[:, group.start : group.start + group.width]
             part /= group.width**0.5
             part[:, [n for n in silent if n < group.width]] = 0.0
         return weights
+
+    def nodes_of(self, *operators: str) -> list[int]:
+        """The nodes of these operators, in all layers."""
+        rows = [self.operator_of(node) for node in range(self.sizes[-1])]
+        return [node for node, row in enumerate(rows) if row is not None and row.name in operators]
+
+    def edges_between(self, operators: Collection[str]) -> NDArray[np.intp]:
+        """The edges by which a node of these operators reads another of them."""
+        sources = self.nodes_of(*operators)
+        readers = [group for group in self.groups if group.node >= 0 and group.operator in operators]
+        found = [group.start + node for group in readers for node in sources if node < group.width]
+        return np.array(found, dtype=np.intp)
 
     def input_table(self, columns: Mapping[str, Any]) -> Array:
         """[variables + 1, points]: the columns and the constant 1."""
@@ -144,14 +156,18 @@ class Network:
         It has the value of the network with all other edges at zero wherever that is finite and no protection fires.
         """
         numbers = weights.tolist()
-        return self._term(numbers, choice, len(self.groups) - 1)
+        made: dict[int, Expression] = {}
 
-    def _term(self, numbers: list[float], choice: Choice, group: int) -> Expression:
-        source = choice[group]
-        weight = Constant(float(numbers[self.groups[group].start + source]))
-        if source == self.sizes[0] - 1:
-            return weight
-        return weight * self.node_expression(source, lambda g: self._term(numbers, choice, g))
+        def operand(group: int) -> Expression:
+            source = choice[group]
+            weight = Constant(float(numbers[self.groups[group].start + source]))
+            if source == self.sizes[0] - 1:
+                return weight
+            if source not in made:  # a node that several read is one object in the tree
+                made[source] = self.node_expression(source, operand)
+            return weight * made[source]
+
+        return operand(len(self.groups) - 1)
 
     def node_expression(self, node: int, operand: Any) -> Expression:
         """The formula of a node whose operands are given, by group, by `operand`."""

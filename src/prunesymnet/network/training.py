@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from prunesymnet.data import Dataset
 from prunesymnet.network import Network
 from prunesymnet.network.activation import backward, forward
+from prunesymnet.operators import UNNESTED
 from prunesymnet.settings import check_number, check_whole
 
 LARGEST = 1e12  # of a column or the target
@@ -34,7 +35,11 @@ LARGEST = 1e12  # of a column or the target
 class TrainingSettings:
     """The paper's settings where it gives them. `sparsity` is the weight of the L0.5 norm, `smooth` the size of a
     weight below which that norm is rounded off; more than `raise_after` prunings in a row with at least `overlap` of
-    the candidates the same raise the learning rate by `learning_rate`, up to `most_learning_rate`."""
+    the candidates the same raise the learning rate by `learning_rate`, up to `most_learning_rate`. An error that grows
+    `jump` times from one step to the next cuts the operands whose protection fired. The weights of edges between
+    `unnested` operators are zero from the start and after each step. First weights are `uniform` (or else normal,
+    which are larger) within a group. Without `gradient`, weights stay as they were
+    drawn until it is time to draw them anew."""
 
     restarts: int = 1
     learning_rate: float = 0.01
@@ -47,6 +52,8 @@ class TrainingSettings:
     reinitialise_every: int = 600
     reinitialise_after_fired: int = 20
     jump: float = 10.0
+    unnested: tuple[str, ...] = UNNESTED
+    uniform: bool = True
     gradient: bool = True
     device: str = "cpu"
     seed: int = 0
@@ -70,6 +77,18 @@ def smoothed_half_norm(xp: Any, weights: Any, smooth: float) -> tuple[Any, Any]:
     root = xp.sqrt(xp.where(small, rounded, abs(weights)))
     slope = xp.where(small, weights * (3 / (2 * smooth) - square / (2 * smooth**3)), xp.sign(weights))
     return root.sum(-1), slope / (2 * root)
+
+
+@dataclass(frozen=True, slots=True)
+class _Passed:
+    """What a pass through the network leaves: residuals times the rows' shares, the mean squared error of each restart,
+    and what the way back needs."""
+
+    weighted: Any
+    error: Any
+    nodes: Any
+    partials: list[Any]
+    fired: Any
 
 
 class Adam:
@@ -105,6 +124,7 @@ class Trainer:
         self.network, self.settings = network, settings
         self.xp: Any = _library(settings.device)
         self.drawn = 0
+        self.nested = network.edges_between(settings.unnested)
         _check_sizes(data)
         self.inputs = self.place(network.input_table(data.columns))
         self.target = self.place(data.y)
@@ -116,7 +136,7 @@ class Trainer:
         self.same = [0] * settings.restarts  # prunings in a row with the same candidates
         self.fired_in_a_row = self.xp.zeros_like(self.weights[:, 0])
         self.since = self.xp.zeros_like(self.weights[:, 0])
-        self.last: Any = None
+        self.last = self.xp.full_like(self.weights[:, 0], self.xp.inf)  # error of the step before
         self.gradient: Any = None
 
     def place(self, array: NDArray[np.float64]) -> Any:
@@ -127,41 +147,49 @@ class Trainer:
     def fresh(self, restarts: int) -> Any:
         self.drawn += 1
         seed = self.settings.seed * 1_000_003 + self.drawn
-        # Without gradient steps, an edge that starts at zero would stay there.
-        return self.place(self.network.draw_weights(restarts, seed, quotients=not self.settings.gradient))
+        weights = self.network.draw_weights(restarts, seed, uniform=self.settings.uniform)
+        weights[:, self.nested] = 0.0
+        return self.place(weights)
 
     def step(self) -> Any:
         """One epoch; the mean squared error of each restart before it."""
-        settings, xp = self.settings, self.xp
+        passed = self._forward()
+        error, fired = passed.error, passed.fired.any(-1).any(-1)
+        if self.settings.gradient:
+            jumped = fired & (error / self.settings.jump > self.last)
+            if jumped.any():
+                for restart in np.flatnonzero(_host(jumped)).tolist():
+                    self._cut(restart, _host(passed.fired[restart]))
+                passed = self._forward()
+            self._descend(passed)
+            self.last = passed.error
+            self.fired_in_a_row = (self.fired_in_a_row + 1) * fired
         self.since += 1
-        rows, sizes = self.network.rows, self.network.sizes
-        output, nodes, partials, fired = forward(xp, self.weights, self.inputs, rows, sizes)
-        residual = output - self.target
-        weighted = residual * self.shares
-        error = (weighted * residual).sum(-1)
-        if settings.gradient:
-            with np.errstate(all="ignore"):
-                gradient = backward(xp, 2 * weighted, self.weights, nodes, partials, rows, sizes)
-                gradient += settings.sparsity * smoothed_half_norm(xp, self.weights, settings.smooth)[1]
-                norm = xp.sqrt((gradient * gradient).sum(-1))[:, None]
-                gradient *= xp.clip(settings.clip / (norm + 1e-30), None, 1.0)
-            self.adam.step(self.weights, gradient, self.rates)
-            self.gradient = gradient
-            self._guard(error, fired)
-        return error
-
-    def _guard(self, error: Any, fired: Any) -> None:
-        """Cut the operand that made the error jump; start again where it is time to."""
-        settings = self.settings
-        any_fired = fired.any(-1).any(-1)
-        if self.last is not None:
-            for restart in np.flatnonzero(_host((error / settings.jump > self.last) & any_fired)).tolist():
-                self._cut(restart, _host(fired[restart]))
-        self.last = error
-        self.fired_in_a_row = (self.fired_in_a_row + 1) * any_fired
-        again = (self.fired_in_a_row >= settings.reinitialise_after_fired) | (self.since >= settings.reinitialise_every)
+        long_enough = self.since >= self.settings.reinitialise_every
+        again = long_enough | (self.fired_in_a_row >= self.settings.reinitialise_after_fired)
         if again.any():
             self.reinitialise(again)
+        return error
+
+    def _forward(self) -> "_Passed":
+        rows, sizes = self.network.rows, self.network.sizes
+        output, nodes, partials, fired = forward(self.xp, self.weights, self.inputs, rows, sizes)
+        residual = output - self.target
+        weighted = residual * self.shares
+        return _Passed(weighted, (weighted * residual).sum(-1), nodes, partials, fired)
+
+    def _descend(self, passed: "_Passed") -> None:
+        """One step of Adam; then no weight is left by which one unnested operator would stand inside another."""
+        settings, xp = self.settings, self.xp
+        rows, sizes = self.network.rows, self.network.sizes
+        with np.errstate(all="ignore"):
+            gradient = backward(xp, 2 * passed.weighted, self.weights, passed.nodes, passed.partials, rows, sizes)
+            gradient += settings.sparsity * smoothed_half_norm(xp, self.weights, settings.smooth)[1]
+            norm = xp.sqrt((gradient * gradient).sum(-1))[:, None]
+            gradient *= xp.clip(settings.clip / (norm + 1e-30), None, 1.0)
+        self.adam.step(self.weights, gradient, self.rates)
+        self.weights[:, self.nested] = 0.0
+        self.gradient = gradient
 
     def _cut(self, restart: int, fired: Any) -> None:
         for layer, k in np.argwhere(fired).tolist():
@@ -178,8 +206,7 @@ class Trainer:
         self.since[which] = 0
         for restart in np.flatnonzero(_host(which)).tolist():
             self.same[restart] = 0
-        if self.last is not None:
-            self.last = self.xp.where(which, self.xp.inf, self.last)
+        self.last = self.xp.where(which, self.xp.inf, self.last)
 
     def snapshot(self, restart: int) -> tuple[Any, Any]:
         """One network as it is: its weights [edges] and its nodes [nodes, points], in float64 on this machine."""
@@ -188,8 +215,10 @@ class Trainer:
         return _host(weights[0]).astype(np.float64), _host(nodes[0]).astype(np.float64)
 
     def after_pruning(self, restart: int, overlap: float) -> None:
-        """The paper's rule: candidates that stay the same raise the learning rate, change brings it back."""
+        """The paper's rule: candidates that stay the same raise the learning rate, change brings it back. The first
+        error after a pruning is no jump, whatever it was before."""
         settings = self.settings
+        self.last[restart] = self.xp.inf
         if overlap >= settings.overlap:
             self.same[restart] += 1
             if self.same[restart] > settings.raise_after:

@@ -9,13 +9,13 @@ from prunesymnet.expression import Expression, to_text
 from prunesymnet.report.drawing import BLUE, GREY, INK, ORANGE, shorten
 from prunesymnet.report.numbers import count
 from prunesymnet.report.panels import new_figure, set_log_scale, set_look
-from prunesymnet.search import SearchResult, SearchStatus
+from prunesymnet.search import SearchResult
 
 
 def drawn_formula(result: SearchResult) -> Expression:
     """What became of the subnetwork of least error: the formula that the pictures show. Where it is exact, it is the
     chosen one, which is the same and rounded; else a simpler one may have been chosen, of another subnetwork."""
-    return (result.best if result.status is SearchStatus.EXACT else result.candidate.fit).expression
+    return (result.best if result.status.is_exact else result.candidate.fit).expression
 
 
 def draw_loss(result: SearchResult) -> Figure:

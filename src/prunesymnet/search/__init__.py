@@ -6,10 +6,11 @@ from prunesymnet.search.finish import front_of
 from prunesymnet.search.linear_model import linear
 from prunesymnet.search.loop import search
 from prunesymnet.search.result import SearchResult, Start, Update
-from prunesymnet.search.settings import PRESETS, ExhaustiveSettings, SearchSettings, SearchStatus
+from prunesymnet.search.settings import DIFFERENCES, PRESETS, ExhaustiveSettings, SearchSettings, SearchStatus
 from prunesymnet.search.stages import STAGES
 
 __all__ = [
+    "DIFFERENCES",
     "PRESETS",
     "STAGES",
     "Candidate",

@@ -99,7 +99,7 @@ class Archive:
         return self.best is not None and self.is_exact(self.best)
 
     def is_exact(self, candidate: Candidate) -> bool:
-        return self.rows.is_exact(candidate.heldout_mse)
+        return self.rows.is_exact(candidate.heldout_mse) and self.rows.is_exact_on_fresh(candidate.expression)
 
     def error(self, candidate: Candidate) -> float:
         """The sum of squares on the training rows and those held out."""

@@ -8,7 +8,7 @@ from functools import cached_property
 from numbers import Integral
 from typing import Any
 
-from prunesymnet.coefficients import Fit, fit, snap
+from prunesymnet.coefficients import Fit, FitSettings, fit, snap
 from prunesymnet.coefficients.description import description_length
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import Dataset
@@ -50,7 +50,7 @@ class Finish:
         """
         used, snapping = self.rows.used, self.settings.snapping
         fits = self.fitted(archive)
-        linear_ones = linear_models(used)
+        linear_ones = linear_models(used) if self.settings.linear_model or not fits else ()
         deadline = time.monotonic() + max(patience, LEAST_PATIENCE)
         rounded = [snap(f.expression, used, settings=snapping, deadline=deadline) for f in fits[:ROUNDED]]
         others = [measure(expression, used) for expression in self.first_formulas]
@@ -71,7 +71,8 @@ class Finish:
         else:
             kept = archive.by_length()[:CHOSEN_FROM]
         allowed = [candidate.expression for candidate in kept if self.rules.allow(candidate.expression)]
-        fits = [with_canonical_formula(fit(expression, self.rows.used)) for expression in allowed]
+        look = FitSettings(method=self.settings.fit_method)
+        fits = [with_canonical_formula(fit(expression, self.rows.used, settings=look)) for expression in allowed]
         return sorted(fits, key=lambda found: self.length(found, self.rows.used))
 
     def simpler(self, archive: Archive, fits: list[Fit]) -> list[Fit]:
@@ -102,7 +103,7 @@ class Finish:
         """Whether it is allowed, and the rows are enough for its constants."""
         return self.rules.allow(expression) and len(expression.constants) <= self.rows.most_constants
 
-    def front(self, equations: dict[Equation, Fit], linear_ones: tuple[Fit, Fit]) -> tuple[Fit, Front]:
+    def front(self, equations: dict[Equation, Fit], linear_ones: tuple[Fit, ...]) -> tuple[Fit, Front]:
         """The chosen equation's fit, and the front with the error on held-out rows."""
         if not equations:
             raise NothingFoundError(
@@ -124,12 +125,16 @@ class Finish:
         return equations[kept[shown.chosen]], shown
 
     def believed(
-        self, equations: dict[Equation, Fit], linear_ones: tuple[Fit, Fit], data: Dataset, by: str
+        self, equations: dict[Equation, Fit], linear_ones: tuple[Fit, ...], data: Dataset, by: str
     ) -> Equation:
-        """The best by a criterion. If the shortest description is worse than the linear model, the data speak for
-        nothing longer either, and it is the linear model, or the one without columns that it can do without."""
+        """The best by a criterion; by accuracy, of exact ones the simplest. If the shortest description is worse than
+        the linear model, the data speak for nothing longer either, and it is the linear model, or the one without
+        columns that it can do without."""
+        if by == "accuracy":  # an error that counts as none is no reason for a longer formula
+            exact = [equation for equation in equations if self.rows.is_exact(equation.loss)]
+            return min(exact, key=lambda equation: equation.complexity) if exact else choose(equations, by)
         chosen = choose(equations, by)
-        if by != "mdl" or chosen.loss <= no_worse_than(linear_ones[0], data):
+        if by != "mdl" or not linear_ones or chosen.loss <= no_worse_than(linear_ones[0], data):
             return chosen
         return choose([equation for equation, found in equations.items() if found in linear_ones] or [chosen])
 

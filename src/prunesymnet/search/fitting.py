@@ -1,9 +1,9 @@
 """From a proposed formula to a candidate in the archive: merge its constants, fit, measure, make it simpler."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from prunesymnet.coefficients import Fit, FitSettings, FitStatus, fit
+from prunesymnet.coefficients import Fit, FitSettings, FitStatus, fit, snap
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression
@@ -11,12 +11,15 @@ from prunesymnet.search.archive import Archive, Candidate, Pruned
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.forms import freed, merged_form, reductions
 from prunesymnet.search.rows import Rows
+from prunesymnet.search.settings import SearchSettings
 
 # Most candidates are poor, and a few iterations show it; those that are not get as many as they need.
 PROMISING = 0.9  # R² after the first look that earns a second
 FIRST_LOOK = FitSettings(max_iterations=15, second_chance=False)
 SECOND_LOOK = FitSettings(max_iterations=60)
 LONGEST_TO_SHRINK = 60  # complexity beyond which taking out one operator at a time would take too long
+BFGS_STEPS = 4  # for one of Levenberg-Marquardt: it has to learn the curvature on the way
+NEARLY_ROUND = 1e-4  # of the variation: what leaves more has the wrong terms, and rounding would not help
 NEARLY_EXACT = 1e-12  # of the variation: not exact only for some terms too many, whose constants are hard to find
 AS_GOOD = 1.01  # times the error: rounding in a fit makes more of a difference than that only by chance
 
@@ -29,15 +32,18 @@ class Fitter:
     rules: Rules
     archive: Archive
     fits_per_form: int
+    settings: SearchSettings = field(default_factory=SearchSettings)
 
     def candidate(self, expression: Expression, stage: str, look: FitSettings = FIRST_LOOK) -> Candidate:
         """A formula fitted and measured, and in the archive if it is allowed."""
         if not self.rules.allow(expression):
             self.archive.refused += 1
             return Candidate(Fit(expression, math.inf, -math.inf, FitStatus.NOT_FINITE, 0, 0.0), math.inf, stage)
-        fitted = fit(expression, self.rows.train, settings=look)
+        fitted = fit(expression, self.rows.train, settings=self.by_method(look))
         if fitted.status is FitStatus.MAX_ITERATIONS and fitted.r2 > PROMISING:
-            fitted = fit(fitted.expression, self.rows.train, settings=SECOND_LOOK)
+            fitted = fit(fitted.expression, self.rows.train, settings=self.by_method(SECOND_LOOK))
+        if self.settings.snapping.only_integers and 1 - fitted.r2 <= NEARLY_ROUND:
+            fitted = snap(fitted.expression, self.rows.train, settings=self.settings.snapping)
         error = measure(fitted.expression, self.rows.held).mse
         if not math.isfinite(fitted.mse) or len(fitted.expression.constants) > self.rows.most_constants:
             error = math.inf
@@ -55,7 +61,7 @@ class Fitter:
         self, expression: Expression, stage: str, *, first: Dataset | None = None, pruned: Pruned | None = None
     ) -> None:
         """Fit a formula unless its form has been fitted often enough; on the rows of `first` before all others."""
-        merged, form = merged_form(expression, self.rows.train)
+        merged, form = merged_form(expression, self.rows.train, expand=self.settings.expand)
         tries = self.archive.tries[form] = self.archive.tries.get(form, 0) + 1
         if tries > self.fits_per_form:
             return
@@ -64,12 +70,18 @@ class Fitter:
         candidate = self.candidate(merged, stage)
         self.improve(candidate if pruned is None else replace(candidate, pruned=pruned))
 
+    def by_method(self, look: FitSettings) -> FitSettings:
+        """As thorough a look, by the method that is asked for."""
+        if self.settings.fit_method == "lm":
+            return look
+        return replace(look, method=self.settings.fit_method, max_iterations=BFGS_STEPS * look.max_iterations)
+
     def improve(self, candidate: Candidate) -> None:
         """Take a candidate that is clearly better than the best so far, and make it as simple as it can be."""
         if self.archive.is_better(candidate):
             nearly = candidate.heldout_mse <= NEARLY_EXACT * self.rows.held.variation
-            simpler = self.shrink(candidate) if nearly or self.archive.is_exact(candidate) else candidate
-            self.archive.set_best(simpler)
+            shrinks = self.settings.remove_operators and (nearly or self.archive.is_exact(candidate))
+            self.archive.set_best(self.shrink(candidate) if shrinks else candidate)
 
     def shrink(self, candidate: Candidate) -> Candidate:
         """The simplest that is left when operators are taken out as long as the formula stays as good: 1000*sin(x/1000)

@@ -13,10 +13,13 @@ from prunesymnet.expression import (
     canonical,
     canonical_and_skeleton,
     evaluate,
+    expanded_and_skeleton,
     fold,
     postorder,
 )
 from prunesymnet.operators import Operator
+
+MOST_CONSTANTS = 20  # of a formula that is multiplied out: of more, hardly any is ever exact and short
 
 
 def freed(expression: Expression) -> Expression:
@@ -58,9 +61,12 @@ def with_canonical_formula(found: Fit) -> Fit:
     return replace(found, expression=canonical(found.expression))
 
 
-def merged_form(expression: Expression, data: Dataset) -> tuple[Expression, str]:
-    """The formula with its constants merged, and its form: equal formulas with other constants have the same."""
-    merged, form = canonical_and_skeleton(expression)
+def merged_form(expression: Expression, data: Dataset, *, expand: bool = False) -> tuple[Expression, str]:
+    """The formula with its constants merged, and its form: equal formulas with other constants have the same. With
+    `expand`, products of sums are multiplied out, unless that makes more constants than can be told apart."""
+    sums = expanded_and_skeleton(expression) if expand else None
+    short = sums is not None and len(sums[0].constants) <= MOST_CONSTANTS
+    merged, form = sums if sums is not None and short else canonical_and_skeleton(expression)
     simpler = without_needless_abs(merged, data)
     return (merged, form) if simpler is merged else canonical_and_skeleton(simpler)
 

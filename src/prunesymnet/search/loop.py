@@ -55,10 +55,12 @@ def search(
     *,
     watch: Watcher | None = None,
     start: Start | None = None,
+    fresh: Dataset | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> SearchResult:
     """The best formula for the data; `settings` may be the name of a preset, `watch` is told how it goes, and `start`
-    is where an earlier search had come. Time is what `clock` says it is, in seconds.
+    is where an earlier search had come. Rows that are `fresh` are only there to say when to stop: a formula ends the
+    search if it is exact on them, too. Time is what `clock` says it is, in seconds.
 
     A limit, Ctrl-C, and a watcher that raises StopIteration end the search with the best formula so far.
     """
@@ -70,6 +72,8 @@ def search(
         if settings not in PRESETS:
             raise ValueError(f"a preset must be one of {', '.join(PRESETS)}, got {settings!r}")
         settings = PRESETS[settings]
+    if fresh is not None and (not isinstance(fresh, Dataset) or not set(data.names) <= set(fresh.names)):
+        raise TypeError("fresh must be a Dataset with all columns of the data, or None")
     data = distinct_rows(data)
     data.check_sizes()
     settings.constraints.check(data.names, tuple(select_operators(settings.operators)))
@@ -77,22 +81,23 @@ def search(
     # each other's way, and give the same numbers with any number of workers.
     # A candidate that overflows or leaves its domain is poor, and no reason for a warning.
     with threadpool_limits(1, user_api="blas"), np.errstate(all="ignore"):
-        return _Search(data, settings, watch, start or Start(), clock).run()
+        rows = Rows.of(data, settings, fresh)
+        return _Search(rows, settings, watch, start or Start(), clock).run()
 
 
 class _Search:
     """The state of a search: the archive, the proposals that wait, and how far it has come."""
 
     def __init__(
-        self, data: Dataset, settings: SearchSettings, watch: Watcher | None, start: Start, clock: Callable[[], float]
+        self, rows: Rows, settings: SearchSettings, watch: Watcher | None, start: Start, clock: Callable[[], float]
     ) -> None:
         self.limits = Limits.start(settings.time_limit, settings.max_fits, clock)
         seed = settings.training.seed + start.again
         self.settings = settings = replace(settings, training=replace(settings.training, seed=seed))
-        self.network = network_of(data.names, settings)
-        self.rows, self.rules = Rows.of(data, settings), settings.rules()
+        self.network = network_of(rows.every.names, settings)
+        self.rows, self.rules = rows, settings.rules()
         self.archive = Archive(self.rows)
-        self.fitter = Fitter(self.rows, self.rules, self.archive, settings.fits_per_form)
+        self.fitter = Fitter(self.rows, self.rules, self.archive, settings.fits_per_form, settings)
         self.finish = Finish(self.rows, self.rules, settings, tuple(filter(self.rules.allow, start.formulas)))
         self.waiting, self.patience = Waiting(self.rows.train.rows), Patience()
         self.watch, self.levels, self.scored = watch, start.levels, 0
@@ -100,9 +105,11 @@ class _Search:
 
     def run(self) -> SearchResult:
         status = self.until_it_ends()
+        if self.archive.best is None:
+            self.linear_model()  # nothing else was found
         best = self.best
         try:
-            if self.archive.exact or self.settings.pruner != "exhaustive":
+            if self.settings.remove_operators and (self.archive.exact or self.settings.pruner != "exhaustive"):
                 self.archive.best = self.fitter.shrink(best)
             found, front = self.finish.choose(self.archive, patience=PATIENCE.get(status, math.inf))
         except KeyboardInterrupt:  # even now, what has been found is returned
@@ -110,7 +117,7 @@ class _Search:
             if not self.rules.allow(best.expression):
                 raise NothingFoundError("interrupted before a formula was found that is allowed") from None
             found, front = best.fit, Front((Equation.of(best.fit, self.rows.train),), 0)
-        return self.result(found, front, SearchStatus.EXACT if self.archive.exact else status)
+        return self.result(found, front, self.rows.exact_status if self.archive.exact else status)
 
     def until_it_ends(self) -> SearchStatus:
         """Run all stages; why they ended."""
@@ -125,14 +132,18 @@ class _Search:
             return SearchStatus.STOPPED
 
     def begin(self) -> None:
-        """With the linear model and a constant, or the simplest that is allowed, and with the formulas of an earlier
-        search."""
+        """With the linear model, unless it is not wanted, and with the formulas of an earlier search."""
+        if self.settings.linear_model:
+            self.linear_model()
+        for expression in self.finish.first_formulas:
+            self.fitter.improve(self.fitter.candidate(expression, "start"))
+
+    def linear_model(self) -> None:
+        """The linear model and a constant, or the simplest that is allowed."""
         forms = simplest_forms(self.rows.every, self.settings.constraints.requires)
         allowed = [form for form in forms if self.finish.may_be(form)]
         self.archive.set_best(self.fitter.candidate((allowed or forms)[0], "linear"))
         self.fitter.candidate(forms[-1], "constant")
-        for expression in self.finish.first_formulas:
-            self.fitter.improve(self.fitter.candidate(expression, "start"))
 
     def stages(self) -> SearchStatus:
         """The paper's stage, or ours with banks, level by level; why they ended."""
@@ -207,7 +218,7 @@ class _Search:
 
     def is_over(self, stage: str) -> bool:
         """Tell the watcher, look at the limits, and say whether an exact formula ends the search."""
-        if self.watch and self.rules.allow(self.best.expression):
+        if self.watch and self.archive.best and self.rules.allow(self.best.expression):
             losses = self.training.losses if self.training else []
             self.watch(
                 Update(
@@ -230,7 +241,7 @@ class _Search:
 
     @property
     def best(self) -> Candidate:
-        assert self.archive.best is not None  # noqa: S101 - `begin` sets one before all else
+        assert self.archive.best is not None  # noqa: S101 - asked for where there is one
         return self.archive.best
 
     def result(self, found: Fit, front: Front, status: SearchStatus) -> SearchResult:

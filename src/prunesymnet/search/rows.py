@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from prunesymnet.coefficients.description import ROUNDING
+from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import Dataset
 from prunesymnet.errors import DataError
-from prunesymnet.search.settings import SearchSettings
+from prunesymnet.expression import Expression
+from prunesymnet.search.settings import SearchSettings, SearchStatus
 
 FEWEST_TO_SPLIT = 10  # rows: of fewer, the two that would be held out tell nothing
 
@@ -15,8 +17,10 @@ FEWEST_TO_SPLIT = 10  # rows: of fewer, the two that would be held out tell noth
 @dataclass(frozen=True)
 class Rows:
     """`every` row of the table; the rows that are `used` until the last fit; of these `train` and `held` out, both all
-    of them where there are too few. An error up to `no_error` (a mean square) counts as none: it is `exact` (a part of
-    the target's spread; 0: nothing is), or lost in the rounding of the target."""
+    of them where there are too few or none is to be held out; and `fresh` rows that only say when to stop (None: those
+    held out say it, or where there are none, those that candidates are fitted on). An error up to `no_error` (a mean
+    square) counts as none: it is `exact` (a part of the target's spread; 0: nothing is), or lost in the rounding of the
+    target."""
 
     every: Dataset
     used: Dataset
@@ -24,16 +28,30 @@ class Rows:
     held: Dataset
     exact: float
     no_error: float
+    fresh: Dataset | None = None
 
     @classmethod
-    def of(cls, data: Dataset, settings: SearchSettings) -> "Rows":
+    def of(cls, data: Dataset, settings: SearchSettings, fresh: Dataset | None = None) -> "Rows":
         used = some_rows(data, settings.rows, settings.seed)
         train, held = _split(used, settings.holdout, settings.seed)
-        no_error = max(settings.exact**2 * held.variation, ROUNDING**2 * float(np.mean(held.y**2)))
-        return cls(data, used, train, held, settings.exact, no_error)
+        no_error = _no_error(held, settings.exact)
+        return cls(data, used, train, held, settings.exact, no_error, fresh)
 
     def is_exact(self, heldout_mse: float) -> bool:
         return self.exact > 0 and heldout_mse <= self.no_error
+
+    def is_exact_on_fresh(self, expression: Expression) -> bool:
+        """Whether the fresh rows, if there are any, say that a formula is exact, too."""
+        if self.fresh is None:
+            return True
+        return measure(expression, self.fresh).mse <= _no_error(self.fresh, self.exact)
+
+    @property
+    def exact_status(self) -> SearchStatus:
+        """How a search ends that found an exact formula: what it is exact on."""
+        if self.fresh is not None:
+            return SearchStatus.EXACT_ON_FRESH
+        return SearchStatus.EXACT if self.holds_out else SearchStatus.EXACT_ON_FITTED
 
     @property
     def holds_out(self) -> bool:
@@ -51,6 +69,10 @@ class Rows:
         return self.train.rows + self.held.rows
 
 
+def _no_error(data: Dataset, exact: float) -> float:
+    return max(exact**2 * data.variation, ROUNDING**2 * float(np.mean(data.y**2)))
+
+
 def some_rows(data: Dataset, most: int, seed: int) -> Dataset:
     """At most so many rows that count, drawn by the seed, in the table's order."""
     if data.rows <= most:
@@ -61,7 +83,7 @@ def some_rows(data: Dataset, most: int, seed: int) -> Dataset:
 
 
 def _split(data: Dataset, holdout: float, seed: int) -> tuple[Dataset, Dataset]:
-    if data.rows < FEWEST_TO_SPLIT:
+    if data.rows < FEWEST_TO_SPLIT or not holdout:
         return data, data
     try:
         return data.split(holdout, seed)

@@ -1,11 +1,13 @@
 """What a search can be told, and how it can end."""
 
 import enum
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from prunesymnet.coefficients import SnapSettings
+from prunesymnet.coefficients import FitSettings, SnapSettings
+from prunesymnet.coefficients.fit import METHODS
 from prunesymnet.network.pruning import PRUNERS, PruningSettings
 from prunesymnet.network.training import TrainingSettings
 from prunesymnet.operators import DEFAULT, PAPER, Operator, select_operators
@@ -18,6 +20,8 @@ class SearchStatus(enum.Enum):
     """How a search ended; the value is the message."""
 
     EXACT = "found a formula that is exact on held-out rows"
+    EXACT_ON_FRESH = "found a formula that is exact on fresh rows"
+    EXACT_ON_FITTED = "found a formula that is exact on the rows it was fitted to"
     NOISE_FLOOR = "what is left looks like noise"
     MAX_EPOCHS = "stopped at the limit of epochs"
     FINISHED = "all stages are through"
@@ -25,6 +29,11 @@ class SearchStatus(enum.Enum):
     FIT_LIMIT = "stopped at the limit of fits"
     INTERRUPTED = "interrupted"
     STOPPED = "stopped by a callback"
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether an exact formula ended the search."""
+        return self in (SearchStatus.EXACT, SearchStatus.EXACT_ON_FRESH, SearchStatus.EXACT_ON_FITTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +70,18 @@ class ExhaustiveSettings:
 class SearchSettings:
     """`pruner`: "exhaustive" (banks of small formulas), or one of the paper's, on a trained network.
     `time_limit` is in seconds; `max_fits` ends the search after so many formulas, which is the same on every machine.
-    `holdout` rows judge; `exact` is the relative error on held-out rows that ends the search (0: nothing does);
+    `holdout` is the part of the rows that is held out to judge by (0: all are fitted to); `exact` is the relative error
+    on them, or on the fresh rows that `search` was given, that ends the search (0: nothing does);
     `fits_per_form` limits how often the same form with other weights is fitted again; at most `rows` rows are used
     until the last fit, which is on all of them; `workers` threads share the work (0: one for each core), and their
     number does not change the result. A formula may have a `max_complexity` (None: any) and must keep the
     `constraints`; `selection` is one of the CRITERIA, or a function of the front's table that returns a row. Of the
     network: its `layers`, `max_epochs` and how often to prune; `reverse`: try the formula of all edges that are not
-    nearly zero, too, where these are few."""
+    nearly zero, too, where these are few.
+
+    How candidates become formulas: `fit_method` is "lm" or "bfgs"; `expand`: products of sums are multiplied out before
+    the fit; `remove_operators`: operators are taken out of the best as long as it stays as good; `linear_model`: it
+    starts the search, and is what the answer must not fall behind."""
 
     operators: tuple[str | Operator, ...] = DEFAULT
     pruner: str = "exhaustive"
@@ -86,6 +100,10 @@ class SearchSettings:
     max_epochs: int = 3000
     prune_every: int = 20
     reverse: bool = True
+    fit_method: str = "lm"
+    expand: bool = False
+    remove_operators: bool = True
+    linear_model: bool = True
     exhaustive: ExhaustiveSettings = field(default_factory=ExhaustiveSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)
     pruning: PruningSettings = field(default_factory=PruningSettings)
@@ -106,19 +124,105 @@ class SearchSettings:
             raise ValueError(f"selection must be a function or one of {', '.join(CRITERIA)}, got {self.selection!r}")
         check_number(self, "time_limit", "a number of seconds > 0", lambda v: v > 0)
         check_number(self, "exact", "a relative error >= 0", lambda v: v >= 0)
-        check_number(self, "holdout", "a fraction between 0 and 1, both excluded", lambda v: 0 < v < 1)
+        check_number(self, "holdout", "a fraction from 0 to below 1", lambda v: 0 <= v < 1)
+        if self.fit_method not in METHODS:
+            raise ValueError(f"fit_method must be one of {', '.join(METHODS)}, got {self.fit_method!r}")
 
     def rules(self) -> Rules:
         """All that a formula must keep."""
         return Rules(self.constraints, Vocabulary(select_operators(self.operators)), self.max_complexity)
 
 
-_PAPER: dict[str, Any] = {"operators": PAPER, "pruner": "beam", "time_limit": float("inf")}
+EVERY_TIME = 10**9  # fits of one form: the paper fits each candidate of each pruning
+PAPER_SETTINGS = SearchSettings(
+    operators=PAPER,
+    pruner="beam",
+    time_limit=math.inf,
+    holdout=0.0,
+    exact=1e-6,
+    fits_per_form=EVERY_TIME,
+    fit_method="bfgs",
+    expand=True,
+    remove_operators=False,
+    linear_model=False,
+    selection="accuracy",
+    snapping=SnapSettings(only_integers=True, noise=1e-6, fit=FitSettings(method="bfgs")),
+)
+"""The paper to the letter, as far as it has letters: docs/the-paper.md goes through it sentence by sentence."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing that the preset "paper+" does differently: the settings that it changes, and what that is."""
+
+    settings: dict[str, Any]
+    about: str
+
+    def applied(self, settings: SearchSettings) -> SearchSettings:
+        """The settings with this difference; a dict changes some fields of the settings that stand under its name."""
+        said = {
+            name: replace(getattr(settings, name), **value) if isinstance(value, dict) else value
+            for name, value in self.settings.items()
+        }
+        return replace(settings, **said)
+
+
+DIFFERENCES: dict[str, Difference] = {
+    "rescaled": Difference(
+        {"pruning": {"rescale": True}},
+        "An edge is scored at the best weight of the output's edge: the constants are fitted afterwards anyway, so the "
+        "shape should decide.",
+    ),
+    "lm": Difference(
+        {"fit_method": "lm"}, "Levenberg-Marquardt with the linear constants eliminated takes the place of BFGS."
+    ),
+    "near-output": Difference(
+        {"pruning": {"sampled_from": "output"}},
+        "The layers with chance are the two next to the output, which decide what kind of formula it is.",
+    ),
+    "log-loss": Difference(
+        {"pruning": {"sampled_by": "log"}},
+        "Edges are drawn by 1/loss. A softmax of losses that are divided by their norm is all but uniform as soon as "
+        "one edge is very bad.",
+    ),
+    "normal-start": Difference(
+        {"training": {"uniform": False}},
+        "The first weights are normal, which makes them larger by a factor of 1.7: more frequencies are within reach.",
+    ),
+    "fewer-operators": Difference(
+        {"remove_operators": True},
+        "Operators are taken out of the best formula as long as it stays as good.",
+    ),
+    "linear-first": Difference(
+        {"linear_model": True, "selection": "mdl"},
+        "The linear model starts the search, and the formula of shortest description is the answer instead of that of "
+        "least error.",
+    ),
+    "closed-forms": Difference(
+        {"snapping": {"only_integers": False, "noise": 0.0}},
+        "Constants are rounded as far as their standard errors allow, to rationals, multiples of pi and roots too.",
+    ),
+    "held-out": Difference(
+        {"holdout": 0.2, "exact": 1e-10},
+        "A fifth of the rows is held out to judge candidates, and fresh rows are not needed.",
+    ),
+}
+"""What "paper+" does differently, each by name: the preset, the benchmark's variants and the docs are made from it."""
+
+
+def with_differences(settings: SearchSettings, names: Iterable[str]) -> SearchSettings:
+    """The settings with some of the DIFFERENCES applied."""
+    for name in names:
+        settings = DIFFERENCES[name].applied(settings)
+    return settings
+
 
 PRESETS: dict[str, SearchSettings] = {
     "default": SearchSettings(),
-    "paper": SearchSettings(**_PAPER),
-    "no-gradient": SearchSettings(**_PAPER, training=TrainingSettings(gradient=False)),
-    "random-pruning": SearchSettings(**_PAPER | {"pruner": "random"}),
+    "paper": PAPER_SETTINGS,
+    "paper+": with_differences(PAPER_SETTINGS, DIFFERENCES),
+    "no-gradient": replace(PAPER_SETTINGS, training=TrainingSettings(gradient=False)),
+    "random-pruning": replace(PAPER_SETTINGS, pruner="random"),
 }
-"""What we recommend; the paper's method, and its two ablations: ModelNoGd and ModelRandPrune."""
+"""What we recommend; the paper's method; the same with all DIFFERENCES; and the paper's two ablations: ModelNoGd and
+ModelRandPrune."""

@@ -1,5 +1,6 @@
 """Pruning: the losses against running the whole network, the pruners against each other, and what comes out."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -7,10 +8,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import softmax
 
 from prunesymnet.expression import canonical, evaluate, skeleton
 from prunesymnet.network import Network
 from prunesymnet.network.pruning import PRUNERS, PruningSettings, Subnetwork, Trained, beam, greedy, random, reverse
+from prunesymnet.network.pruning.beam import chosen, logits
 from prunesymnet.network.pruning.subnetwork import retain, score_edges
 from prunesymnet.operators import OPERATORS, PAPER, UNNESTED, make_operator
 from torch_network import forward_pass, initial_weights, input_rows, only
@@ -253,6 +256,85 @@ def test_without_chance_the_random_numbers_do_not_matter():
     assert first == other
 
 
+# ---- where chance decides, and how -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("end", "drawn"), [("input", {1, 2}), ("output", {4, 5})])
+def test_edges_are_drawn_in_two_layers_counted_from_an_end(monkeypatch, end, drawn):
+    """A network of four hidden layers: 1 is next to the input, and the output counts as 5."""
+    trained, seen = trained_network(0, layers=4), {True: set(), False: set()}
+    module = sys.modules[beam.__module__]
+    layer_of_scores = []
+
+    def scored(trained, state, group, *rest):
+        layer_of_scores.append(trained.network.groups[group].layer)
+        return score_edges(trained, state, group, *rest)
+
+    def noted(losses, count, by, rng):
+        if layer_of_scores:  # a group was scored; else this is the end of a layer
+            seen[by is not None].add(layer_of_scores[-1])
+            layer_of_scores.clear()
+        return chosen(losses, count, by, rng)
+
+    monkeypatch.setattr(module, "score_edges", scored)
+    monkeypatch.setattr(module, "chosen", noted)
+    for seed in range(20):
+        beam(trained, PruningSettings(sampled_from=end), np.random.default_rng(seed))
+    assert PruningSettings().sampled_from == "input"
+    assert seen[True] <= drawn
+    assert not seen[False] & drawn
+    assert seen[True] | seen[False] == {1, 2, 3, 4, 5}
+
+
+def test_all_subnetworks_are_through_with_a_layer_before_the_next_begins(monkeypatch):
+    layers, module = [], sys.modules[beam.__module__]
+
+    def scored(trained, state, group, *rest):
+        layers.append(trained.network.groups[group].layer)
+        return score_edges(trained, state, group, *rest)
+
+    monkeypatch.setattr(module, "score_edges", scored)
+    beam(trained_network(1, layers=4), PruningSettings(), np.random.default_rng(0))
+    assert layers == sorted(layers, reverse=True)
+
+
+LOSSES = np.array([0.5, 40.0, 3.0, np.inf, 1e6, 0.0])
+
+
+def test_probabilities_are_the_softmax_of_negative_losses_over_their_norm():
+    finite = np.isfinite(LOSSES)
+    for scale in (1.0, 1e-9, 1e200):
+        losses = LOSSES * scale
+        expected = softmax(-LOSSES[finite] / np.linalg.norm(LOSSES[finite]))
+        np.testing.assert_allclose(softmax(logits(losses))[finite], expected, rtol=1e-12)
+        assert softmax(logits(losses))[~finite] == 0
+
+
+def test_by_the_logarithm_probabilities_are_one_over_the_loss():
+    losses = np.array([0.5, 4.0, 2.0])
+    np.testing.assert_allclose(softmax(logits(losses, "log")), (1 / losses) / (1 / losses).sum(), rtol=1e-12)
+
+
+def test_losses_of_nought_are_all_as_likely():
+    assert logits(np.array([0.0, 0.0, np.inf])).tolist() == [0.0, 0.0, -np.inf]
+
+
+def test_edges_are_drawn_as_often_as_the_softmax_says():
+    losses, rng, times = np.array([0.1, 1.0, 3.0, np.inf]), np.random.default_rng(0), 4000
+    first = [chosen(losses, 1, "loss", rng)[0] for _ in range(times)]
+    shares = np.bincount(first, minlength=4) / times
+    np.testing.assert_allclose(shares, softmax(logits(losses)), atol=0.04)  # five standard errors
+
+
+def test_what_is_drawn_is_drawn_once_and_only_what_is_allowed():
+    drawn = chosen(LOSSES, 10, "loss", np.random.default_rng(0))
+    assert sorted(drawn.tolist()) == [0, 1, 2, 4, 5]
+
+
+def test_without_chance_the_least_losses_are_chosen_in_order():
+    assert chosen(LOSSES, 3, None, np.random.default_rng(0)).tolist() == [5, 0, 2]
+
+
 def of_scale(trained, scale):
     """The same network and target in other units: the output's edges and the target are scaled."""
     weights = trained.weights.copy()
@@ -273,7 +355,15 @@ def test_the_scale_of_the_target_does_not_matter_to_the_beam():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("beam", 0), ("beam", 2.5), ("sampled_layers", -1), ("sampled_layers", None)]
+    ("name", "value"),
+    [
+        ("beam", 0),
+        ("beam", 2.5),
+        ("sampled_layers", -1),
+        ("sampled_layers", None),
+        ("sampled_from", "middle"),
+        ("sampled_by", "rank"),
+    ],
 )
 def test_bad_settings_are_refused_by_name(name, value):
     with pytest.raises(ValueError, match=f"^{name} must be .*got {value!r}"):
@@ -322,6 +412,15 @@ def test_reverse_gives_nothing_where_more_edges_are_left():
     assert reverse(trained, most_edges=6) is None
     assert reverse(trained, least=0.001) is None
     assert reverse(trained_network(0)) is None
+
+
+def test_edges_that_lead_nowhere_count_unless_only_connected_ones_do():
+    trained, _ = network_with_few_edges()
+    idle = trained.network.groups[trained.network.groups_of[6][0]]  # of the + of layer 2, which nothing reads
+    trained.weights[idle.start] = 1.0
+    assert reverse(trained, most_edges=7) is None
+    assert reverse(trained, most_edges=8) is not None
+    assert reverse(trained, most_edges=7, connected=True) is not None
 
 
 def test_reverse_of_a_network_without_edges_is_nought():

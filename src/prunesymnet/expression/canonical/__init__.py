@@ -49,7 +49,7 @@ from prunesymnet.expression.canonical.terms import (
 from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, fold, power
 from prunesymnet.operators import Operator
 
-__all__ = ["canonical", "canonical_and_skeleton", "skeleton", "to_terms"]
+__all__ = ["canonical", "canonical_and_skeleton", "combine_terms", "leaf_terms", "skeleton", "to_terms"]
 
 
 def canonical(expression: Expression) -> Expression:
@@ -62,7 +62,7 @@ def canonical(expression: Expression) -> Expression:
 
 def to_terms(expression: Expression) -> Terms:
     """The sum of terms that a formula is; OverflowError or OutOfRange where its constants leave the range of floats."""
-    return fold(expression, _leaf, _combine)
+    return fold(expression, leaf_terms, combine_terms)
 
 
 def canonical_and_skeleton(expression: Expression) -> tuple[Expression, str]:
@@ -84,14 +84,16 @@ def skeleton(expression: Expression) -> str:
     return canonical_and_skeleton(expression)[1]
 
 
-def _leaf(node: Expression) -> Terms:
+def leaf_terms(node: Expression) -> Terms:
+    """A number or a variable as a sum of terms."""
     if isinstance(node, Constant):
         return plain(node.value)
     assert isinstance(node, Variable)  # noqa: S101 - the only other leaf
     return single(variable_atom(node, node.name))
 
 
-def _combine(operator: Operator, operands: tuple[Terms, ...]) -> Terms:
+def combine_terms(operator: Operator, operands: tuple[Terms, ...]) -> Terms:
+    """An operator applied to sums of terms."""
     name = operator.name
     if name in _ALGEBRA:
         return _ALGEBRA[name](*operands)

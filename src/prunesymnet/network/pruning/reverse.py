@@ -4,13 +4,20 @@ Where few edges are left in the whole network, the formula with several edges pe
 terms whose coefficients the fit takes to zero disappear afterwards.
 """
 
+import numpy as np
+
 from prunesymnet.expression import Constant, Expression
 from prunesymnet.network.pruning.subnetwork import Trained
 
 
-def reverse(trained: Trained, *, least: float = 0.01, most_edges: int = 30) -> Expression | None:
-    """The formula of all edges of at least `least` in size; None where more than `most_edges` of them count."""
+def reverse(
+    trained: Trained, *, least: float = 0.01, most_edges: int = 30, connected: bool = False
+) -> Expression | None:
+    """The formula of all edges of at least `least` in size; None where the network has more than `most_edges` of them,
+    or, if only those that are `connected` to the output count, more of these."""
     network = trained.network
+    if not connected and np.count_nonzero(np.abs(trained.weights) >= least) > most_edges:
+        return None
     edges = {
         i: [j for j in range(group.width) if abs(trained.weights[group.start + j]) >= least]
         for i, group in enumerate(network.groups)

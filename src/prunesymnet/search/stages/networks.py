@@ -13,9 +13,11 @@ from prunesymnet.network import Network
 from prunesymnet.network.pruning import PRUNERS, Trained, reverse
 from prunesymnet.network.training import Trainer
 from prunesymnet.search.archive import Pruned
-from prunesymnet.search.forms import merged_form
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.search.stages.base import Batch, Context, Stage, Training, When
+
+Edges = frozenset[tuple[int, int]]  # that a candidate retains: (group, node)
+SETTLED = 100  # epochs since the weights were drawn, until small ones are small for a reason
 
 
 def propose(context: Context) -> Iterator[Batch]:
@@ -25,20 +27,27 @@ def propose(context: Context) -> Iterator[Batch]:
     network = network_of(context.train.names, settings)
     trainer, trace = Trainer(network, data, training), Training(network)
     candidates = _Candidates(context, network)
-    forms: list[set[str]] = [set() for _ in range(training.restarts)]
+    before: list[set[Edges]] = [set() for _ in range(training.restarts)]
     for epoch in range(1, settings.max_epochs + 1):
         trace.losses.append(float(trainer.step().min()))
         if epoch % settings.prune_every == 0:
             trace.prunings.append(epoch)
             for restart in range(training.restarts):
                 batch, found = candidates.of(trainer, restart, epoch)
-                trainer.after_pruning(restart, len(found & forms[restart]) / max(len(found), 1))
-                forms[restart] = found
+                trainer.after_pruning(restart, overlap(before[restart], found))
+                before[restart] = found
                 yield replace(batch, training=trace)
-            if not training.gradient:
-                trainer.reinitialise(trainer.since >= 0)
         context.check()
     yield Batch([], training=trace)
+
+
+def overlap(before: set[Edges], now: set[Edges]) -> float:
+    """The share of the candidates that retain the same edges as one of the pruning before.
+
+    >>> overlap({frozenset({(3, 0)}), frozenset({(3, 1)})}, {frozenset({(3, 1)}), frozenset({(3, 2)})})
+    0.5
+    """
+    return len(before & now) / max(len(now), 1)
 
 
 def network_of(names: tuple[str, ...], settings: SearchSettings) -> Network:
@@ -46,33 +55,31 @@ def network_of(names: tuple[str, ...], settings: SearchSettings) -> Network:
 
 
 class _Candidates:
-    """What pruning makes of trained networks, each form only so often."""
+    """What pruning makes of trained networks, each choice of edges only so often."""
 
     def __init__(self, context: Context, network: Network) -> None:
         self.settings, self.data, self.network = context.settings, context.train, network
         self.rng = np.random.default_rng(self.settings.seed)
         self.prune = PRUNERS[self.settings.pruner]
-        self.forms: dict[frozenset[tuple[int, int]], str] = {}  # of the choices that have come up
-        self.times: dict[str, int] = {}
+        self.times: dict[Edges, int] = {}  # that a choice has come up
 
-    def of(self, trainer: Trainer, restart: int, epoch: int) -> tuple[Batch, set[str]]:
-        """The candidates of one network, and their forms."""
+    def of(self, trainer: Trainer, restart: int, epoch: int) -> tuple[Batch, set[Edges]]:
+        """The candidates of one network, and the edges that each of them retains."""
         weights, nodes = trainer.snapshot(restart)
         trained = Trained(self.network, weights, nodes, self.data.y, self.data.weights)
-        forms, found = set(), []
+        retained, found = set(), []
         for subnetwork in self.prune(trained, self.settings.pruning, self.rng):
             key = frozenset(subnetwork.chosen.items())
-            form = self.forms.get(key)
-            if form is None or self.times[form] < self.settings.fits_per_form:
+            times = self.times[key] = self.times.get(key, 0) + 1
+            if times <= self.settings.fits_per_form:
                 expression = self.network.expression(weights, subnetwork.chosen)
-                form = self.forms[key] = merged_form(expression, self.data)[1]
-                self.times[form] = self.times.get(form, 0) + 1
                 found.append((expression, Pruned(epoch, subnetwork.chosen, weights)))
-            forms.add(form)
-        several = reverse(trained) if self.settings.reverse else None
+            retained.add(key)
+        settled = int(trainer.since[restart]) > SETTLED
+        several = reverse(trained) if self.settings.reverse and settled else None
         if several is not None:
             found.append((several, Pruned(epoch, None, weights)))
-        return Batch([Proposal(tree, 1.0) for tree, _ in found], pruned=tuple(where for _, where in found)), forms
+        return Batch([Proposal(tree, 1.0) for tree, _ in found], pruned=tuple(where for _, where in found)), retained
 
 
 NETWORKS = Stage("networks", When.START, propose)
