@@ -27,7 +27,7 @@ ORDER = {
     "bank": ("bank", "monomials", "targets", "problem", "regression", "best", "scan", "query"),
     "equations": ("equation", "front"),
     "search": (
-        "constraints", "settings", "forms", "linear_model", "poles", "rows", "budget", "archive", "stages", "screening",
+        "constraints", "settings", "forms", "linear_model", "between_rows", "rows", "budget", "archive", "stages", "screening",
         "waiting", "fitting", "stopping", "finish", "result", "loop",
     ),
     "search.stages": (

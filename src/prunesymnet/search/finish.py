@@ -20,7 +20,7 @@ from prunesymnet.search.constraints import Rules
 from prunesymnet.search.fitting import FIRST_LOOK, SECOND_LOOK
 from prunesymnet.search.forms import with_canonical_formula
 from prunesymnet.search.linear_model import linear_models, no_worse_than
-from prunesymnet.search.poles import BetweenRows
+from prunesymnet.search.between_rows import BetweenRows
 from prunesymnet.search.rows import Rows, some_rows
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.selection import choose, front
@@ -82,11 +82,11 @@ class Finish:
         return [with_canonical_formula(found) for found in fitted]
 
     def length(self, found: Fit, data: Dataset, noise: float = 0.0) -> float:
-        """The description length; to what is not exact, poles between the rows are added."""
+        """The description length; to what is not exact, poles and waves that the rows do not show are added."""
         length = description_length(found, data, noise=noise)
         if found.mse <= self.rows.no_error or not math.isfinite(length):
             return length
-        return length + self.between_rows.pole_penalty(found.expression)
+        return length + self.between_rows.penalty(found.expression, math.sqrt(found.mse))
 
     @cached_property
     def between_rows(self) -> BetweenRows:
