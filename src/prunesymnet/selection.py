@@ -25,7 +25,7 @@ Criterion = Callable[[Equation], float]
 
 def _information(penalty: Callable[[int], float]) -> Criterion:
     def criterion(equation: Equation) -> float:
-        constants = len(equation.covariance) + 1  # and the size of the residuals
+        constants = len(equation.expression.constants) + 1  # and the size of the residuals
         return equation.rows * math.log(max(equation.loss, 1e-300)) + penalty(equation.rows) * constants
 
     return criterion

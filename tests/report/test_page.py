@@ -22,7 +22,7 @@ from prunesymnet.equations import Equation, Front
 from prunesymnet.expression import parse, to_text
 from prunesymnet.operators import make_operator
 from prunesymnet.report import draw_formula, write_report
-from prunesymnet.report.numbers import rounded, share
+from prunesymnet.report.numbers import share, with_digits
 from prunesymnet.report.rendering import as_svg, render
 from prunesymnet.report.section import Section
 from prunesymnet.runs import Model, Run, read_run, run
@@ -235,7 +235,7 @@ def test_numbers_of_the_page_are_those_of_the_equations(tmp_path):
     constants = page.table("constants")
     assert len(constants) == len(best.constants) == 2
     for row, estimate in zip(constants, best.constants, strict=True):
-        value, error, low, high = rounded(estimate)
+        value, error, low, high = with_digits(estimate)
         assert f'title="{estimate.value!r}"' in row
         assert f">{value}<" in row
         assert f"± {error}" in row

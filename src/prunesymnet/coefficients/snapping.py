@@ -73,7 +73,7 @@ def snap(
     if settings.closed_forms:
         state = rounding.repeat(state, _closed)
     state = rounding.shorten(rounding.tie(state))
-    return replace(state.fit, expression=factored(state.fit.expression))
+    return replace(state.fit, expression=factored(state.fit.expression), before_rounding=best.expression)
 
 
 @dataclass(frozen=True, slots=True)

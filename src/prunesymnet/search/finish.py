@@ -150,7 +150,10 @@ class Finish:
             fitted, part = fit(best.expression, every), some_rows(every, ROWS_TO_ROUND, self.settings.seed)
             deadline = time.monotonic() + patience
             rounded = snap(fitted.expression, part, settings=snapping, deadline=deadline)
-            fits = [rounded if part is every else fit(rounded.expression, every), fitted]
+            rounded = rounded if part is every else fit(rounded.expression, every)
+            # What was rounded on the rows used is rounded in `fitted` already: error bars want what came before.
+            before = best.before_rounding or fitted.expression
+            fits = [replace(found, before_rounding=before) for found in (rounded, fitted)]
         ours = self.equations(fits if self.settings.selection != "mdl" else [*fits, *linear_ones], every)
         ours = ours or self.equations([measure(best.expression, every)], every)
         chosen = self.believed(ours, linear_ones, every, "mdl")
