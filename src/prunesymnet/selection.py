@@ -42,6 +42,14 @@ CRITERIA: dict[str, Criterion] = {
 constants, and not the operators), the error on all rows, or the error on held-out rows."""
 
 
+NEAR_TIE = math.log2(20)  # bits: odds of less than 20 to 1, as of a result that is not significant at 5%
+
+
+def is_near_tie(one: Equation, other: Equation) -> bool:
+    """Whether the data hardly tell two equations apart: the difference in description length is the odds."""
+    return abs(one.description_length - other.description_length) < NEAR_TIE
+
+
 def choose(equations: Iterable[Equation], by: str = "mdl") -> Equation:
     """The best by one of the CRITERIA; of equals, the simpler."""
     if by not in CRITERIA:
