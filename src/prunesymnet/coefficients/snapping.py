@@ -14,8 +14,9 @@ would make it grow (`tolerance` standard errors each), and the description has b
 bits to which the data determine it, so an integer that is no shorter than that (454 for 454.2 ± 75) stays a float.
 A term whose coefficient becomes 0 is gone.
 
-Exponents are also read as people read them (`as_read`): `a**1.49984` is `a**(3/2)` where that leaves less than a millionth of the
-variation, and the free fit does not leave a hundred times less, however many standard errors lie between the two.
+Exponents are also read as people read them (`as_read`): `a**1.49984` is `a**(3/2)` where that leaves less than a
+millionth of the variation, and the free fit does not leave a hundred times less, however many standard errors lie
+between the two.
 """
 
 import math

@@ -25,12 +25,13 @@ inf
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.data import Dataset
-from prunesymnet.expression import Apply, Constant, Expression, evaluate, postorder
+from prunesymnet.expression import Apply, Constant, Expression, evaluate, postorder, summands
 
 Array = NDArray[np.float64]
 
@@ -81,25 +82,37 @@ class Pairs:
 
 @dataclass(frozen=True)
 class BetweenRows:
-    """The rows that count, and the range of the target."""
+    """The rows that count."""
 
     names: tuple[str, ...]
     rows: Array  # [rows, columns]
-    low: float
-    high: float
+    y: Array
     _pairs: dict[tuple[str, ...], Pairs] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, data: Dataset) -> "BetweenRows":
         counts = np.ones(data.rows, dtype=bool) if data.weights is None else data.weights > 0
-        y = data.y[counts]
-        return cls(data.names, data.X[counts], float(y.min()), float(y.max()))
+        return cls(data.names, data.X[counts], data.y[counts])
+
+    @cached_property
+    def low(self) -> float:
+        return float(self.y.min())
+
+    @cached_property
+    def high(self) -> float:
+        return float(self.y.max())
 
     def pairs(self, names: tuple[str, ...]) -> Pairs:
         """Neighbours in some of the columns."""
         if names not in self._pairs:
             self._pairs[names] = Pairs.of(names, self.rows[:, [self.names.index(name) for name in names]])
         return self._pairs[names]
+
+    def cost(self, expression: Expression) -> float:
+        """The bits that a formula costs for what it does between the rows; infinite for what no row shows."""
+        with np.errstate(all="ignore"):
+            residual = evaluate(expression, dict(zip(self.names, self.rows.T, strict=True))).values - self.y
+            return self.penalty(expression, float(np.sqrt(np.mean(residual**2))))
 
     def penalty(self, expression: Expression, rms: float = 0.0) -> float:
         """The bits that a formula whose residuals have this root mean square costs for what it does between the
@@ -144,21 +157,13 @@ class BetweenRows:
         if np.mean(np.abs(two - one) < math.pi) < SUPPORTED:
             return False
         seen = np.ptp(one) >= 2 * math.pi or np.abs(one).min() <= 2 * math.pi
-        return bool(seen) or any(isinstance(term, Constant) and term.is_free for term in _summands(phase))
+        return bool(seen) or any(isinstance(term, Constant) and term.is_free for term in summands(phase))
 
 
 def waves(expression: Expression) -> list[Expression]:
     """The phases of all waves in a formula."""
     nodes = (node for node in postorder(expression) if isinstance(node, Apply) and node.operator.name in WAVES)
     return list(dict.fromkeys(node.operands[0] for node in nodes if node.variables))
-
-
-def _summands(node: Expression) -> Iterator[Expression]:
-    if isinstance(node, Apply) and node.operator.name in ("+", "-", "neg"):
-        for operand in node.operands:
-            yield from _summands(operand)
-    else:
-        yield node
 
 
 def _zeros(denominator: Expression, pairs: Pairs) -> tuple[Array, Array, Array]:

@@ -4,11 +4,8 @@ import math
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from numbers import Integral
 from typing import Any
-
-import numpy as np
 
 from prunesymnet.coefficients import Fit, fit, snap
 from prunesymnet.coefficients.description import description_length
@@ -17,9 +14,8 @@ from prunesymnet.coefficients.snapping import as_read
 from prunesymnet.data import Dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
-from prunesymnet.expression import Expression, canonical_and_skeleton, evaluate
+from prunesymnet.expression import Expression, canonical_and_skeleton
 from prunesymnet.search.archive import Archive
-from prunesymnet.search.between_rows import BetweenRows
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.fitting import FIRST_LOOK, SECOND_LOOK
 from prunesymnet.search.forms import with_canonical_formula
@@ -30,6 +26,7 @@ from prunesymnet.search.settings import SearchSettings
 from prunesymnet.selection import choose, front, is_near_tie
 
 CHOSEN_FROM = 20  # candidates that are fitted on all rows that are used: those of shortest description, roughly
+EXACT_ONES = 5  # formulas that are exact, the simplest: these are fitted on all rows instead
 FEWEST_ROUNDED = 5  # of these: rounding takes many fits
 VALUES_TO_ROUND = 50_000  # rows times candidates: of small tables, all candidates are rounded
 ROWS_TO_ROUND = 20_000  # of a larger table: the roundings are tried on these, and judged on all rows
@@ -74,7 +71,9 @@ class Finish:
             after = snap(found.expression, used, settings=snapping, deadline=deadline)
             lengths = [self.length(reading, used, snapping.noise) for reading in (after, found)]
             read = as_read(after, used) if snapping.closed_forms else after
-            fine = next(reading for reading in (read, after, found) if self.may_be(reading.expression) or reading is found)
+            fine = next(
+                reading for reading in (read, after, found) if self.may_be(reading.expression) or reading is found
+            )
             yield fine, min(lengths), skeleton(found.expression)
         yield from self.plain(fits[count:])
 
@@ -89,7 +88,7 @@ class Finish:
         if archive.exact:
             known = [*archive.by_size.values(), *([archive.best] if archive.best else [])]
             exact = [candidate for candidate in known if archive.is_exact(candidate)]
-            kept = sorted(exact, key=lambda candidate: candidate.expression.complexity)[:ROUNDED]
+            kept = sorted(exact, key=lambda candidate: candidate.expression.complexity)[:EXACT_ONES]
         else:
             kept = archive.by_length()[:CHOSEN_FROM]
         allowed = [candidate.expression for candidate in kept if self.rules.allow(candidate.expression)]
@@ -108,12 +107,7 @@ class Finish:
         length = description_length(found, data, noise=noise)
         if found.mse <= self.rows.no_error or not math.isfinite(length):
             return length
-        residual = evaluate(found.expression, data.columns).values - data.y
-        return length + self.between_rows.penalty(found.expression, float(np.sqrt(np.mean(residual**2))))
-
-    @cached_property
-    def between_rows(self) -> BetweenRows:
-        return BetweenRows.of(self.rows.used)
+        return length + self.rows.between.cost(found.expression)
 
     def equations(self, known: Iterable[tuple[Fit, float, str]]) -> dict[Equation, Fit]:
         """Those that may be chosen, each form and each formula once: what differs in rounding alone is one law."""

@@ -1,12 +1,14 @@
 """The rows of a search: those that candidates are fitted on, and those held out to judge them."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from prunesymnet.coefficients.description import ROUNDING
 from prunesymnet.data import Dataset
 from prunesymnet.errors import DataError
+from prunesymnet.search.between_rows import BetweenRows
 from prunesymnet.search.settings import SearchSettings
 
 FEWEST_TO_SPLIT = 10  # rows: of fewer, the two that would be held out tell nothing
@@ -31,6 +33,11 @@ class Rows:
         train, held = _split(used, settings.holdout, settings.seed)
         no_error = max(settings.exact**2 * held.variation, ROUNDING**2 * float(np.mean(held.y**2)))
         return cls(data, used, train, held, settings.exact, no_error)
+
+    @cached_property
+    def between(self) -> BetweenRows:
+        """What lies between the rows that are used."""
+        return BetweenRows.of(self.used)
 
     def is_exact(self, heldout_mse: float) -> bool:
         return self.exact > 0 and heldout_mse <= self.no_error
