@@ -19,7 +19,8 @@ from fractions import Fraction
 from prunesymnet.expression.canonical import algebra, canonical, to_terms
 from prunesymnet.expression.canonical.numbers import Number, OutOfRange, content, is_exact, number, over
 from prunesymnet.expression.canonical.terms import GROUP, VARIABLE, Atom, Monomial, Terms, number_tree, to_tree
-from prunesymnet.expression.tree import Apply, Expression, apply, fold
+from prunesymnet.expression.polynomial import Polynomial, polynomial
+from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, apply, fold
 from prunesymnet.operators import Operator
 
 RATIOS = [Fraction(p, q) for p in range(1, 5) for q in range(1, 5)]
@@ -27,12 +28,23 @@ ABOUT = 0.05  # a ratio of two constants within so much of a simple one may be t
 
 
 def factored(expression: Expression) -> Expression:
-    """An equal formula with factors taken out of its sum as long as that makes it simpler."""
+    """An equal formula with factors taken out of its sum as long as that makes it simpler, or multiplied out."""
     try:
         tree = fold(expression, lambda leaf: leaf, _inside)
-        return min(canonical(expression), to_tree(_factored(to_terms(tree))), key=lambda tree: tree.complexity)
+        trees = [canonical(expression), to_tree(_factored(to_terms(tree)))]
+        if (whole := polynomial(expression)) and whole.variable and None not in whole.coefficients.values():
+            trees.append(canonical(_multiplied_out(whole)))
+        return min(trees, key=lambda tree: tree.complexity)
     except (OverflowError, OutOfRange):
         return expression
+
+
+def _multiplied_out(whole: Polynomial) -> Expression:
+    """A polynomial with exact coefficients as a sum of powers."""
+    total: Expression = Constant(0)
+    for degree, coefficient in whole.coefficients.items():
+        total = total + number_tree(number(Fraction(coefficient or 0))) * Variable(whole.variable) ** degree
+    return total
 
 
 def _inside(operator: Operator, operands: tuple[Expression, ...]) -> Expression:

@@ -54,7 +54,7 @@ class ArchiveView(Protocol):
         """The candidates that no simpler one equals in error, from the simplest on."""
 
     def by_length(self) -> list[Candidate]:
-        """Those that are worth their length on the held-out rows, the shortest description (roughly) first."""
+        """The shortest description (roughly) first, without those that a shorter one clearly beats on held-out rows."""
 
     def unexplained(self, candidate: Candidate) -> float:
         """The share of the variation that a candidate leaves unexplained."""
@@ -122,24 +122,27 @@ class Archive:
 
     def front(self) -> list[Candidate]:
         """The candidates that no simpler one equals in error, from the simplest on."""
-        known = [*self.by_size.values(), *([self.best] if self.best else [])]
         kept, least = [], math.inf
-        for candidate in sorted(known, key=lambda c: (c.expression.complexity, self.error(c))):
+        for candidate in sorted(self.known(), key=lambda c: (c.expression.complexity, self.error(c))):
             if self.error(candidate) < least:
                 kept.append(candidate)
                 least = self.error(candidate)
         return kept
 
     def by_length(self) -> list[Candidate]:
-        """Of the front those that no simpler one clearly beats on the held-out rows alone, the shortest description
-        (roughly) first: what is longer must show on rows that it has not seen."""
+        """The shortest description (roughly) first; without those that a shorter one clearly beats on the held-out
+        rows alone: what is longer must show on rows that it has not seen."""
         chance = 1 + math.sqrt(2 / max(self.rows.held.rows, 1))  # of a mean of so many squares, one standard error
         kept, least = [], math.inf
-        for candidate in self.front():
+        for candidate in sorted(self.known(), key=self.length):
             if candidate.heldout_mse < chance * least:
                 kept.append(candidate)
                 least = min(least, candidate.heldout_mse)
-        return sorted(kept, key=self.length)
+        return kept
+
+    def known(self) -> list[Candidate]:
+        """The best of each size, and the best of all."""
+        return [*self.by_size.values(), *([self.best] if self.best else [])]
 
 
 def _size(candidate: Candidate) -> tuple[int, int]:

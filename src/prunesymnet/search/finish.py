@@ -86,8 +86,7 @@ class Finish:
     def fitted(self, archive: Archive) -> list[Fit]:
         """The candidates that may be chosen, fitted on all rows that are used; the shortest description first."""
         if archive.exact:
-            known = [*archive.by_size.values(), *([archive.best] if archive.best else [])]
-            exact = [candidate for candidate in known if archive.is_exact(candidate)]
+            exact = [candidate for candidate in archive.known() if archive.is_exact(candidate)]
             kept = sorted(exact, key=lambda candidate: candidate.expression.complexity)[:EXACT_ONES]
         else:
             kept = archive.by_length()[:CHOSEN_FROM]
