@@ -58,13 +58,18 @@ class Law:
     def values(self, columns: dict[str, Array]) -> Array:
         return compile_expression(self.expression).values(columns)
 
+    def draw(self, seed: int, count: int, *, new: bool = False) -> Array:
+        """Standard normal errors, others for each law and seed, and others for `new` measurements."""
+        return np.random.default_rng([int(new), seed, *self.name.encode()]).standard_normal(count)
+
     def table(self, seed: int) -> Dataset:
         columns = self.columns(ROWS, 0)
         values = self.values(columns)
         spread = self.noise * (values if self.relative else np.ones(ROWS))
-        y = values + spread * np.random.default_rng(seed).standard_normal(ROWS)
+        y = values + spread * self.draw(seed, ROWS)
         weights = 1 / values**2 if self.relative else None
-        return make_dataset(np.column_stack(list(columns.values())), y, names=list(columns), weights=weights)
+        features = np.column_stack(list(columns.values()))
+        return make_dataset(features, y, names=list(columns), target="measured", weights=weights)
 
     def noise_of_new(self, data: Dataset) -> float:
         """The standard deviation of a new measurement; of average weight, where rows have weights."""
@@ -91,7 +96,7 @@ def looked_at(equation: Equation, law: Law, data: Dataset, true: Array | None, s
     """Which intervals of a fitted law hold the truth; `true` are its constants, None where the form is another."""
     columns = law.columns(PLACES, 1)
     values = law.values(columns)
-    new = values + law.noise_of_new(data) * np.random.default_rng([1, seed]).standard_normal(PLACES)
+    new = values + law.noise_of_new(data) * law.draw(seed, PLACES, new=True)
     curve, measurement = (equation.interval(columns, CONFIDENCE, mean=mean) for mean in (True, False))
     estimates = equation.estimates(CONFIDENCE)
     return {
@@ -157,7 +162,7 @@ def searched(law: Law, repeats: int = SEARCHES, time_limit: float = TIME_LIMIT) 
 def true_constants(equation: Equation, law: Law, data: Dataset) -> Array | None:
     """The constants with which the formula is the law, None if there are none."""
     form = equation.free_form or equation.form
-    exact = make_dataset(data.X, law.values(data.columns), names=data.names, weights=data.weights)
+    exact = make_dataset(data.X, law.values(data.columns), names=data.names, target=data.target, weights=data.weights)
     found = fit(form, exact)
     if not found.mse <= SAME**2 * exact.mean(exact.y**2):
         return None
