@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from benchmarks import core, record, scanning, speed, startup, tables
+from benchmarks import core, coverage, record, scanning, speed, startup, tables
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "docs" / "measured.md")
@@ -26,6 +26,7 @@ def stability() -> str:
 
 TABLES = {
     "summary": lambda: tables.captioned("summary"),
+    "coverage": lambda: coverage.summary(record.read("coverage")),
     "core": lambda: core.summary(record.read("core")),
     "speed": lambda: speed.summary(record.read("speed")),
     "cuda": cuda,

@@ -11,10 +11,10 @@ before.
 >>> print(law.expression, "|", free_fit(law, table).expression.with_constants([3.0, 2.0]))
 3*exp(-x/2) | 3.0*exp(-x/2.0)
 
-All numbers that stand in the formula become free, as far as the data can tell them from those before them: of the two
-in 3*x/2 the first does. A search tries a number of its own, the 1 in `1 - exp(-x)`, beside free ones, and keeps it if
-it fits as well: that is a rounding, too. Exponents are another matter. The 2 of `x**2` is free where the search had
-`x**1.98`, and not where it had `x**2`.
+All numbers that stand in the formula become free, as far as the data can tell them from the others: of the two in 3*x/2
+the first does, of those in 5.1/(1 - 4/x) the 4. A search tries a number of its own, the 1 in `1 - exp(-x)`, beside free
+ones, and keeps it if it fits as well: that is a rounding, too. Exponents are another matter. The 2 of `x**2` is free
+where the search had `x**1.98`, and not where it had `x**2`.
 """
 
 import math
@@ -65,8 +65,11 @@ def _determined(rounded: Expression, before: Expression, data: Dataset) -> list[
     taken = _basis(jacobian[[not fresh for fresh in new]] * root)
     fitted_before = _directions(before, columns, values, root) if any(every.values()) else taken
     most = data.measurements - len(rounded.constants) - 1  # one row must be left to see an error by
+    nodes = postorder(rounded)
+    moved = zip(every.items(), jacobian[new] * root, strict=True)
     found: list[int] = []
-    for (place, exponent), direction in zip(every.items(), jacobian[new] * root, strict=True):
+    # A 1 comes last: of numbers that make up for each other, in 5/(1 - 4/x), it is the one that scales the others.
+    for (place, exponent), direction in sorted(moved, key=lambda item: nodes[item[0][0]] == Constant(1)):
         length = np.linalg.norm(direction)
         if len(found) == most or not np.isfinite(length) or length == 0:
             continue
@@ -76,7 +79,7 @@ def _determined(rounded: Expression, before: Expression, data: Dataset) -> list[
             continue
         found.append(place)
         taken = np.vstack([taken, rest / apart])
-    return found
+    return sorted(found)
 
 
 def _directions(before: Expression, columns: dict[str, Array], values: Array, root: Array) -> Array:
@@ -120,13 +123,14 @@ def exact_numbers(expression: Expression) -> dict[int, bool]:
     >>> exact_numbers(parse("3*x**2 + 0.5*sqrt(2)"))
     {0: False, 2: True, 6: False}
     """
+    nodes = postorder(expression)
     found: dict[int, bool] = {}
     stack: list[tuple[bool, int]] = []  # whether a subtree is an exact number, and its place
-    for place, node in enumerate(postorder(expression)):
+    for place, node in enumerate(nodes):
         split = len(stack) - len(node.operands)
         operands = stack[split:]
         del stack[split:]
-        exact = all(part[0] for part in operands) if isinstance(node, Apply) else _is_exact(node)
+        exact = all(part[0] for part in operands) if isinstance(node, Apply) else _is_number(node)
         if not exact:
             found |= {part[1]: _name(node) == "pow" and part is operands[1] for part in operands if part[0]}
             if _name(node) in EXPONENTS:
@@ -134,7 +138,8 @@ def exact_numbers(expression: Expression) -> dict[int, bool]:
         stack.append((exact, place))
     if stack[0][0]:
         found[stack[0][1]] = False
-    return dict(sorted(found.items()))
+    finite = [p for p in sorted(found) if not _is_number(nodes[p]) or math.isfinite(constant_value(nodes[p]))]
+    return {place: found[place] for place in finite}
 
 
 def freed_at(expression: Expression, places: Collection[int]) -> Expression:
@@ -152,10 +157,10 @@ def freed_at(expression: Expression, places: Collection[int]) -> Expression:
         del stack[split:]
         if place not in places:
             stack.append(Apply(node.operator, operands) if isinstance(node, Apply) else node)
-        elif node.variables:
-            stack.append(apply("pow", operands[0], Constant(float(EXPONENTS[_name(node)]))))
-        else:
+        elif _is_number(node):
             stack.append(Constant(constant_value(node)))
+        else:
+            stack.append(apply("pow", operands[0], Constant(float(EXPONENTS[_name(node)]))))
     return stack[0]
 
 
@@ -175,7 +180,7 @@ def counterparts(free: Expression, formula: Expression) -> tuple[Expression, ...
     stack = [(free, formula)]
     while stack:  # from the right to the left, so that the last of the constants comes first
         one, other = stack.pop()
-        if is_free(one) and not other.variables:
+        if is_free(one) and (is_free(other) or _is_number(other)):
             found.append(other)
         elif _has_free_exponent(one) and _name(other) in EXPONENTS:
             found.append(_exponent(_name(other)))
@@ -187,8 +192,9 @@ def counterparts(free: Expression, formula: Expression) -> tuple[Expression, ...
     return tuple(reversed(found))
 
 
-def _is_exact(node: Expression) -> bool:
-    return isinstance(node, Constant) and not node.is_free
+def _is_number(node: Expression) -> bool:
+    """Whether it is an exact number, or made of such."""
+    return not node.variables and not node.constants
 
 
 def _name(node: Expression) -> str:
