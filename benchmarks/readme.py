@@ -26,7 +26,6 @@ def stability() -> str:
 
 TABLES = {
     "summary": lambda: tables.captioned("summary"),
-    "coverage": lambda: coverage.summary(record.read("coverage")),
     "core": lambda: core.summary(record.read("core")),
     "speed": lambda: speed.summary(record.read("speed")),
     "cuda": cuda,
@@ -34,6 +33,7 @@ TABLES = {
     "scanning-cuda": lambda: scanning.summary(record.read("scanning-cuda")),
     "stability": stability,
     "startup": lambda: startup.summary(record.read("startup")),
+    "coverage": lambda: coverage.summary(record.read("coverage")),
 }
 
 
