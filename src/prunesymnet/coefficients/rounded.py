@@ -1,4 +1,5 @@
-"""Constants that were rounded, free again: a rounded constant is not known any better than before.
+"""The numbers of a formula that a search has found, free again: a constant that was rounded is known no better than
+before.
 
 >>> import numpy as np
 >>> from prunesymnet.coefficients.snapping import snap
@@ -10,11 +11,14 @@
 >>> print(law.expression, "|", free_fit(law, table).expression.with_constants([3.0, 2.0]))
 3*exp(-x/2) | 3.0*exp(-x/2.0)
 
-Which of a formula's numbers were fitted is seen from the formula before it was rounded: a number that moves the values
-in a direction in which the constants of that formula could move them as well. The 2 of `x**2` is none of them where
-the search had `x**2`, and is one where it had `x**1.98`.
+All numbers that stand in the formula become free, as far as the data can tell them from the others: of the two in 3*x/2
+the first does, of those in 5.1/(1 - 4/x) the 4. A search tries a number of its own, the 1 in `1 - exp(-x)`, beside free
+ones, and keeps it if it fits as well: that is a rounding, too. Exponents are another matter. The 2 of `x**2` is free
+where the search had `x**1.98`, and not where it had `x**2`.
 """
 
+import math
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -31,17 +35,15 @@ from prunesymnet.expression.tree import is_free
 Array = NDArray[np.float64]
 EXPONENTS = {"square": 2, "cube": 3, "sqrt": 0.5}  # operators that are a power, written in another way
 ROWS = 1_000  # are enough to tell directions apart, of which there are as many as constants
-SAME_DIRECTION = 1e-5  # sine of an angle: what is left of the digits after a fit and a division by small numbers
-SAME_VALUES = 1e-6  # relative: the rounded formula is one of those that it was rounded from
+SAME_DIRECTION = 1e-5  # sine of an angle: half of the digits, as many as a fit and small numbers leave
 
 
 def free_fit(found: Fit, data: Dataset) -> Fit | None:
-    """The formula with those of its numbers fitted again that had been rounded; None where there are none, and where
-    the formula has no error: of exact data, roundings are no guesses."""
-    before = found.before_rounding
-    if before is None or not found.mse > INVISIBLE**2 * data.mean(data.y**2):
+    """The formula with its numbers free, fitted; None where it has none or is not the find of a search, and where it
+    has no error: of exact data, roundings are no guesses."""
+    if found.before_rounding is None or not INVISIBLE**2 * data.mean(data.y**2) < found.mse < math.inf:
         return None
-    places = _fitted_places(found.expression, before, data)
+    places = _determined(found.expression, found.before_rounding, data)
     if not places:
         return None
     start = freed_at(found.expression, places)
@@ -49,45 +51,44 @@ def free_fit(found: Fit, data: Dataset) -> Fit | None:
     return fitted if fitted.mse <= found.mse else replace(found, expression=start)
 
 
-def _fitted_places(rounded: Expression, before: Expression, data: Dataset) -> list[int]:
-    """The places (in postfix order) of the exact numbers that had been fitted. Of several that would make up for each
-    other, as in 3*x/2, the first."""
-    every = exact_numbers(rounded, exponents=any(map(_has_free_exponent, postorder(before))))
-    if not every or not before.constants:
+def _determined(rounded: Expression, before: Expression, data: Dataset) -> list[int]:
+    """The places (in postfix order) of the exact numbers that can be free together with the free constants."""
+    powers = any(map(_has_free_exponent, postorder(before)))
+    every = {place: exponent for place, exponent in exact_numbers(rounded).items() if powers or not exponent}
+    if not every:
         return []
     rows = np.unique(np.linspace(0, data.rows - 1, min(data.rows, ROWS)).astype(int))
     columns = {name: column[rows] for name, column in data.columns.items()}
     root = np.ones(len(rows)) if data.weights is None else np.sqrt(data.weights[rows])
-    whole = compile_expression(freed_at(rounded, every))
-    values, jacobian = whole.values_and_jacobian(columns)
-    directions = _reachable(before, columns, values, root)
-    if directions is None:
-        return []
-    free = [place in every for place in _free_places(rounded, every)]
-    taken = _basis(jacobian[[not new for new in free]] * root)
-    found = []
-    for place, direction in zip(every, jacobian[free] * root, strict=True):
+    values, jacobian = compile_expression(freed_at(rounded, every)).values_and_jacobian(columns)
+    new = [place in every for place in _free_places(rounded, every)]
+    taken = _basis(jacobian[[not fresh for fresh in new]] * root)
+    fitted_before = _directions(before, columns, values, root) if any(every.values()) else taken
+    most = data.measurements - len(rounded.constants) - 1  # one row must be left to see an error by
+    nodes = postorder(rounded)
+    moved = zip(every.items(), jacobian[new] * root, strict=True)
+    found: list[int] = []
+    # A 1 comes last: of numbers that make up for each other, in 5/(1 - 4/x), it is the one that scales the others.
+    for (place, exponent), direction in sorted(moved, key=lambda item: nodes[item[0][0]] == Constant(1)):
         length = np.linalg.norm(direction)
-        if not np.isfinite(length) or length == 0:
+        if len(found) == most or not np.isfinite(length) or length == 0:
             continue
         direction = direction / length
-        if _apart(direction, directions) < SAME_DIRECTION < _apart(direction, taken):
-            found.append(place)
-            taken = np.vstack([taken, _rest(direction, taken) / _apart(direction, taken)])
-    return found
+        apart = np.linalg.norm(rest := _rest(direction, taken))
+        if apart < SAME_DIRECTION or (exponent and np.linalg.norm(_rest(direction, fitted_before)) > SAME_DIRECTION):
+            continue
+        found.append(place)
+        taken = np.vstack([taken, rest / apart])
+    return sorted(found)
 
 
-def _reachable(before: Expression, columns: dict[str, Array], values: Array, root: Array) -> Array | None:
-    """The directions in which a formula's constants move it where it has these values; None if it can't have them."""
+def _directions(before: Expression, columns: dict[str, Array], values: Array, root: Array) -> Array:
+    """The directions in which a formula's constants move it where it comes closest to these values: its own, once they
+    were rounded."""
     program = compile_expression(before)
     target = np.where(np.isfinite(values), values, 0.0)
-    start = program.constants[None]
-    there = levenberg_marquardt(program, columns, target, start, root_weights=root).constants
-    reached, jacobian = program.values_and_jacobian(columns, there)
-    off = np.linalg.norm((reached - target) * root)
-    if not off <= SAME_VALUES * np.linalg.norm(target * root):
-        return None
-    return _basis(jacobian * root)
+    there = levenberg_marquardt(program, columns, target, program.constants[None], root_weights=root).constants
+    return _basis(program.values_and_jacobian(columns, there)[1] * root)
 
 
 def _basis(rows: Array) -> Array:
@@ -107,10 +108,6 @@ def _rest(direction: Array, basis: Array) -> Array:
     return direction
 
 
-def _apart(direction: Array, basis: Array) -> float:
-    return float(np.linalg.norm(_rest(direction, basis)))
-
-
 def _has_free_exponent(node: Expression) -> bool:
     return isinstance(node, Apply) and node.operator.name == "pow" and is_free(node.operands[1])
 
@@ -118,40 +115,39 @@ def _has_free_exponent(node: Expression) -> bool:
 # ---- places -------------------------------------------------------------------------------------
 
 
-def exact_numbers(expression: Expression, *, exponents: bool) -> list[int]:
-    """The places (in postfix order) of the exact numbers: each as a whole, 2*pi and not 2. With `exponents` those of
-    squares, cubes and roots, too.
+def exact_numbers(expression: Expression) -> dict[int, bool]:
+    """The places (in postfix order) of the exact numbers, and whether each is an exponent: each number as a whole, 2*pi
+    and not 2. The exponent of a square, a cube or a root has the place of that operator.
 
     >>> from prunesymnet.expression import parse
-    >>> exact_numbers(parse("3*x + 0.5*sqrt(2)"), exponents=False)
-    [0, 5]
+    >>> exact_numbers(parse("3*x**2 + 0.5*sqrt(2)"))
+    {0: False, 2: True, 6: False}
     """
-    found: dict[int, None] = {}
+    nodes = postorder(expression)
+    found: dict[int, bool] = {}
     stack: list[tuple[bool, int]] = []  # whether a subtree is an exact number, and its place
-    for place, node in enumerate(postorder(expression)):
+    for place, node in enumerate(nodes):
         split = len(stack) - len(node.operands)
         operands = stack[split:]
         del stack[split:]
-        if isinstance(node, Apply):
-            exact = all(part[0] for part in operands)
-            if not exact:
-                found |= dict.fromkeys(part[1] for part in operands if part[0])
-                if exponents and node.operator.name in EXPONENTS:
-                    found[place] = None
-        else:
-            exact = isinstance(node, Constant) and not node.is_free
+        exact = all(part[0] for part in operands) if isinstance(node, Apply) else _is_number(node)
+        if not exact:
+            found |= {part[1]: _name(node) == "pow" and part is operands[1] for part in operands if part[0]}
+            if _name(node) in EXPONENTS:
+                found[place] = True
         stack.append((exact, place))
     if stack[0][0]:
-        found[stack[0][1]] = None
-    return sorted(found)
+        found[stack[0][1]] = False
+    finite = [p for p in sorted(found) if not _is_number(nodes[p]) or math.isfinite(constant_value(nodes[p]))]
+    return {place: found[place] for place in finite}
 
 
-def freed_at(expression: Expression, places: list[int]) -> Expression:
+def freed_at(expression: Expression, places: Collection[int]) -> Expression:
     """With free constants in place of the exact numbers at these places.
 
     >>> from prunesymnet.expression import parse
     >>> formula = parse("3*x**2 + y/2")
-    >>> freed_at(formula, exact_numbers(formula, exponents=True))
+    >>> freed_at(formula, exact_numbers(formula))
     Expression('3.0*x**2.0 + y/2.0')
     """
     stack: list[Expression] = []
@@ -161,14 +157,14 @@ def freed_at(expression: Expression, places: list[int]) -> Expression:
         del stack[split:]
         if place not in places:
             stack.append(Apply(node.operator, operands) if isinstance(node, Apply) else node)
-        elif node.variables:
-            stack.append(apply("pow", operands[0], Constant(float(EXPONENTS[_name(node)]))))
-        else:
+        elif _is_number(node):
             stack.append(Constant(constant_value(node)))
+        else:
+            stack.append(apply("pow", operands[0], Constant(float(EXPONENTS[_name(node)]))))
     return stack[0]
 
 
-def _free_places(expression: Expression, places: list[int]) -> list[int]:
+def _free_places(expression: Expression, places: Collection[int]) -> list[int]:
     """The place of each free constant of `freed_at(expression, places)`, in their order."""
     return [place for place, node in enumerate(postorder(expression)) if place in places or is_free(node)]
 
@@ -184,7 +180,7 @@ def counterparts(free: Expression, formula: Expression) -> tuple[Expression, ...
     stack = [(free, formula)]
     while stack:  # from the right to the left, so that the last of the constants comes first
         one, other = stack.pop()
-        if is_free(one) and not other.variables:
+        if is_free(one) and (is_free(other) or _is_number(other)):
             found.append(other)
         elif _has_free_exponent(one) and _name(other) in EXPONENTS:
             found.append(_exponent(_name(other)))
@@ -194,6 +190,11 @@ def counterparts(free: Expression, formula: Expression) -> tuple[Expression, ...
         else:
             raise ValueError(f"{free} is not {formula} with some of its numbers free")
     return tuple(reversed(found))
+
+
+def _is_number(node: Expression) -> bool:
+    """Whether it is an exact number, or made of such."""
+    return not node.variables and not node.constants
 
 
 def _name(node: Expression) -> str:

@@ -24,7 +24,7 @@ from scipy.special import stdtrit
 
 from prunesymnet.coefficients.fit import compile_fit
 from prunesymnet.coefficients.least_squares import RANK_TOLERANCE
-from prunesymnet.coefficients.significant import written
+from prunesymnet.coefficients.significant import WITHOUT_ERROR, written
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression, Program
 
@@ -34,9 +34,8 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """One constant: its name (c1, c2, ... from left to right where it has none), its value in the formula, and its
-    interval. Where constants of the formula were rounded, standard error and interval are those of the fit in which all
-    are free: there it is `fitted`, and what it was `rounded_to` in the formula, 3/2, is empty for those that were not.
-    """
+    interval. Where a formula has rounded constants, standard errors and intervals are those of the fit in which all are
+    free. `fitted` is the value there, `rounded_to` what stands in the formula, 3/2 (empty if it was not rounded)."""
 
     name: str
     value: float
@@ -47,12 +46,16 @@ class Estimate:
     fitted: float
     rounded_to: str = ""
 
+    @property
+    def in_formula(self) -> str:
+        """What stands in the formula, as its text has it, where that is not what was fitted with all constants free."""
+        return self.rounded_to or (f"{self.value:.{WITHOUT_ERROR}g}" if self.value != self.fitted else "")
+
     def __str__(self) -> str:
+        shown = written(self.fitted, self.standard_error, (self.low, self.high))
         if not math.isfinite(self.standard_error):
-            value = self.rounded_to or written(self.value, self.standard_error).value
-            return f"{self.name} = {value}, not determined by the data"
-        shown = written(self.fitted if self.rounded_to else self.value, self.standard_error, (self.low, self.high))
-        value = f"{self.rounded_to}, rounded from {shown.together}" if self.rounded_to else shown.together
+            return f"{self.name} = {self.in_formula or shown.value}, not determined by the data"
+        value = f"{self.in_formula}, fitted {shown.together}" if self.in_formula else shown.together
         return f"{self.name} = {value}  ({100 * self.confidence:g}%: {' to '.join(shown.others)})"
 
 

@@ -72,14 +72,13 @@ def power_of_ten(exponent: int) -> str:
 
 
 def with_digits(estimate: Estimate) -> tuple[str, ...]:
-    """Value (of a rounded constant, before that), standard error, and the ends of the interval, as far as two digits of
-    the standard error reach.
+    """What was fitted, its standard error, and the ends of the interval, as far as two digits of the standard error
+    reach.
 
     >>> with_digits(Estimate("c1", 423.937, 42.123, 336.8, 511.1, 0.95, 423.937))
     ('424', '42', '337', '511')
     >>> with_digits(Estimate("c1", 1.23456e-7, 1.5e-9, 1.2e-7, 1.26e-7, 0.95, 1.23456e-7))
     ('1.235 × 10⁻⁷', '0.015 × 10⁻⁷', '1.200 × 10⁻⁷', '1.260 × 10⁻⁷')
     """
-    value = estimate.fitted if estimate.rounded_to else estimate.value
-    shown = written(value, estimate.standard_error, (estimate.low, estimate.high), power_of_ten)
+    shown = written(estimate.fitted, estimate.standard_error, (estimate.low, estimate.high), power_of_ten)
     return tuple(text.replace("-", "−").replace("inf", "∞") for text in (shown.value, shown.error, *shown.others))

@@ -72,7 +72,7 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
 def _to_free_form(
     text: Any, form: Expression, names: tuple[str, ...], operators: Sequence[Operator]
 ) -> Expression | None:
-    """The formula with its rounded constants free; models of before version 0.7 have none."""
+    """The formula with its rounded constants free; older files have none."""
     if text is None:
         return None
     if not isinstance(text, str):
