@@ -115,9 +115,10 @@ class Finish:
         found: dict[Equation, Fit] = {}
         seen: set[str] = set()
         for one, length, form in sorted(fine, key=lambda entry: entry[1]):
-            same = {form, str(one.expression)}
+            equation = Equation.of(one, self.rows.used, length=length)
+            same = {form, str(one.expression), skeleton(equation.free_form or one.expression)}
             if not seen & same:
-                found[Equation.of(one, self.rows.used, length=length)] = one
+                found[equation] = one
             seen |= same
         return found
 
@@ -154,7 +155,7 @@ class Finish:
         if by != "mdl" or chosen.loss <= self.rows.no_error:
             return chosen
         ranked = sorted(equations, key=lambda equation: (equation.description_length, equation.complexity))
-        errors = {equation: left_out(equation.expression, self.rows.used) for equation in ranked}
+        errors = {equation: left_out(equation.free_form or equation.expression, self.rows.used) for equation in ranked}
         rivals = [left_out(found.expression, self.rows.used) for found in linear_ones]
         rivals += [errors[equation] for equation in ranked if is_near_tie(equation, chosen)]
         unbeaten = (e for e in ranked if not any(predicts_better(rival, errors[e]) for rival in rivals))
