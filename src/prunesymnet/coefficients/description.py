@@ -64,12 +64,14 @@ def formula_bits(expression: Expression) -> float:
 
 def _polynomial_bits(polynomial: Polynomial) -> float:
     """That it is a polynomial, its variable, its degree, and of each coefficient whether it is 0; for those that are
-    not, sign and digits (of a free one these are counted elsewhere)."""
+    not, sign and digits (of a free one these are counted elsewhere), and that it is a number where it is not 1."""
     degree = max(polynomial.coefficients)
     bits = 2 * BITS_PER_SYMBOL + math.log2(1 + degree) + degree
     for coefficient in polynomial.coefficients.values():
         if coefficient is not None:
             bits += 1 + math.log2(1 + abs(coefficient.numerator)) + math.log2(coefficient.denominator)
+        if coefficient is None or abs(coefficient) != 1:
+            bits += BITS_PER_SYMBOL
     return bits
 
 

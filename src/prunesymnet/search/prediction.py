@@ -21,12 +21,13 @@ from prunesymnet.expression import Expression, compile_expression
 Array = NDArray[np.float64]
 
 STANDARD_ERRORS = 2.0  # by which one formula must predict better than another, so that it is not by chance
-ALL_ITS_OWN = 1e-6  # of a row's leverage are missing to one: the row alone determines a constant, and tells nothing
+MOST_LEVERAGE = 0.5  # a row with more has most of a constant to itself: how it is predicted without it tells nothing
+FEWEST_ROWS = 0.5  # of all, by which two formulas can be compared
 
 
 def left_out(expression: Expression, data: Dataset) -> Array:
-    """The squared error in each row of the formula fitted without it, by the row's weight; infinite for a row that
-    alone determines a constant."""
+    """The squared error in each row of the formula fitted without it, by the row's weight; not a number for a row that
+    has a constant nearly to itself."""
     values, jacobian = compile_expression(expression).values_and_jacobian(data.columns)
     weights = np.ones(data.rows) if data.weights is None else data.weights / data.weights.mean()
     residual = (data.y - values) * np.sqrt(weights)
@@ -37,15 +38,14 @@ def left_out(expression: Expression, data: Dataset) -> Array:
     left, singular, _ = np.linalg.svd(columns / np.where(size > 0, size, 1.0), full_matrices=False)
     kept = singular > singular.max(initial=0.0) * max(columns.shape) * np.finfo(float).eps
     own = 1 - np.einsum("nk,nk->n", left[:, kept], left[:, kept])
-    return np.where(own > ALL_ITS_OWN, residual**2 / np.maximum(own, ALL_ITS_OWN) ** 2, np.inf)
+    return np.where(own >= 1 - MOST_LEVERAGE, residual**2 / np.maximum(own, 1 - MOST_LEVERAGE) ** 2, np.nan)
 
 
 def predicts_better(one: Array, other: Array) -> bool:
     """Whether one formula predicts rows better than another, by more than chance explains, from what they leave of
     each row when it is left out."""
-    if not np.isfinite(one).all():
-        return False
-    if not np.isfinite(other).all():
-        return True
     gain = other - one
-    return bool(gain.mean() > STANDARD_ERRORS * gain.std(ddof=1) / np.sqrt(len(gain))) if len(gain) > 1 else False
+    gain = gain[np.isfinite(gain)]
+    if len(gain) < max(FEWEST_ROWS * len(one), 2):
+        return False
+    return bool(gain.mean() > STANDARD_ERRORS * gain.std(ddof=1) / np.sqrt(len(gain)))
