@@ -20,7 +20,7 @@ ORDER = {
     "operators": ("operator", "protection", "onnx", "table", "custom"),
     "data": ("messages", "checks", "dataset", "rows", "files"),
     "expression": (
-        "tree", "printing", "parsing", "program", "canonical", "expanding", "factoring", "fingerprint", "sampling",
+        "tree", "printing", "parsing", "program", "canonical", "expanding", "polynomial", "factoring", "fingerprint", "sampling",
     ),
     "expression.canonical": ("numbers", "terms", "algebra"),
     "export": ("common", "latex", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
@@ -29,8 +29,8 @@ ORDER = {
     "bank": ("bank", "monomials", "targets", "problem", "regression", "best", "scan", "query"),
     "equations": ("equation", "front"),
     "search": (
-        "constraints", "settings", "forms", "linear_model", "poles", "rows", "budget", "archive", "stages", "screening",
-        "waiting", "fitting", "stopping", "finish", "result", "loop",
+        "constraints", "settings", "forms", "linear_model", "between_rows", "prediction", "rows", "budget", "archive",
+        "stages", "screening", "waiting", "fitting", "stopping", "finish", "result", "loop",
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "networks", "unwrapping", "fixed_terms", "denominators",
@@ -44,7 +44,10 @@ ORDER = {
         "drawing", "numbers", "panels", "loss", "places", "networks", "pruning", "graph", "layout", "formula",
         "typeset", "plots", "effects", "rendering", "section", "page",
     ),
-    "coefficients": ("least_squares", "fit", "uncertainty", "description", "linear", "closed_forms", "snapping"),
+    "coefficients": (
+        "significant", "least_squares", "fit", "uncertainty", "description", "linear", "closed_forms", "snapping",
+        "rounded",
+    ),
 }  # fmt: skip
 MOST_LINES = 60  # of a function, its docstring not counted: what is read on one screen
 # Functions that are longer, and why. Another may be, with a comment above its first line that begins with "# Long:".

@@ -25,7 +25,7 @@ Criterion = Callable[[Equation], float]
 
 def _information(penalty: Callable[[int], float]) -> Criterion:
     def criterion(equation: Equation) -> float:
-        constants = len(equation.covariance) + 1  # and the size of the residuals
+        constants = len(equation.expression.constants) + 1  # and the size of the residuals
         return equation.rows * math.log(max(equation.loss, 1e-300)) + penalty(equation.rows) * constants
 
     return criterion
@@ -40,6 +40,14 @@ CRITERIA: dict[str, Criterion] = {
 }
 """What is to be least: the description length in bits, Bayes' or Akaike's information criterion (which count the
 constants, and not the operators), the error on all rows, or the error on held-out rows."""
+
+
+NEAR_TIE = math.log2(20)  # bits: odds of less than 20 to 1, as of a result that is not significant at 5%
+
+
+def is_near_tie(one: Equation, other: Equation) -> bool:
+    """Whether the data hardly tell two equations apart: the difference in description length is the odds."""
+    return abs(one.description_length - other.description_length) < NEAR_TIE
 
 
 def choose(equations: Iterable[Equation], by: str = "mdl") -> Equation:

@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from scipy import optimize, stats
 
 from prunesymnet.coefficients import fit
+from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import load_example, make_dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.expression import parse
@@ -32,6 +34,53 @@ LINE = line()
 SINC = make_operator("sinc", np.sinc)
 
 
+# ---- constants, by name -----------------------------------------------------------------------------------------
+
+
+def test_the_names_of_constants_lead_to_their_places():
+    law = equation("1.0*distance + 1.0", HUBBLE)
+    assert str(law) == "velocity = 454.158*distance + (-40.7836)"
+    assert law.named_text() == "velocity = c1*distance + c2"
+    written = Equation.of(replace(fit(parse("450.0*distance - 40.0"), HUBBLE)), HUBBLE)
+    assert str(written) == "velocity = 454.158*distance - 40.7836"
+    assert written.named_text() == "velocity = c1*distance - c2"
+    assert [str(c) for c in written.constants] == [
+        "c1 = 454 ± 75  (95%: 298 to 610)",
+        "c2 = 41 ± 83  (95%: -132 to 214)",
+    ]
+
+
+def test_the_constant_of_gravity_has_its_digits():
+    rng = np.random.default_rng(0)
+    M, m, r = rng.uniform(1e3, 1e4, (3, 50))
+    exact = 6.674e-11 * M * m / r**2
+    noisy = make_dataset(np.column_stack([M, m, r]), exact * (1 + 0.01 * rng.normal(size=50)), names=["M", "m", "r"])
+    law = equation("1e-10*M*m/r**2", noisy)
+    assert law.named_text() == "y = c1*M*m/r**2"
+    assert re.fullmatch(r"c1 = \(6\.\d+ ± 0\.0\d+\)e-11  \(95%: 6\.\d+e-11 to 6\.\d+e-11\)", str(law.constants[0]))
+    known = Equation.of(
+        measure(parse("6.674e-11*M*m/r**2"), replace_target(noisy, exact)), replace_target(noisy, exact)
+    )
+    assert str(known.constants[0]).startswith("c1 = 6.674e-11 ± ")
+    assert "0.000000" not in str(known.constants[0])
+
+
+def replace_target(data, y):
+    return make_dataset(data.X, y, names=data.names)
+
+
+def test_named_constants_keep_their_names_and_others_avoid_those_of_columns():
+    data = make_dataset(LINE.X, LINE.y, names=["c1"], target="c2")
+    law = equation("a*c1 + 1.0", data, parameters=["a"])
+    assert law.named_text() == "c2 = a*c1 + c3"
+    assert [constant.name for constant in law.constants] == ["a", "c3"]
+
+
+def test_a_constant_that_the_data_do_not_determine_says_so():
+    law = equation("1.5*exp(2.5)*x + 1.0", LINE)
+    assert str(law.constants[0]).endswith(", not determined by the data")
+
+
 # ---- values and intervals -------------------------------------------------------------------------------------
 
 
@@ -48,6 +97,19 @@ def textbook(data, at, confidence=0.95):
     scatter = s2 if data.weights is None else s2 / data.weights.mean()  # of a measurement that weighs as the others do
     half = reach * np.sqrt(scatter + s2 * np.einsum("ni,ij,nj->n", new, inverse, new))
     return new @ beta, half, s2 * inverse, beta
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("weights", [None, np.linspace(0.2, 3, 25)])
+def test_a_line_has_the_textbooks_confidence_band(confidence, weights):
+    data = line(weights=weights)
+    at = np.array([-3.0, 0.0, 4.2, 50.0])
+    value, _, spread, _ = textbook(data, at, confidence)
+    new = np.column_stack([at, np.ones(len(at))])
+    half = stats.t.ppf(0.5 + confidence / 2, 23) * np.sqrt(np.einsum("ni,ij,nj->n", new, spread, new))
+    low, high = equation("1.0*x + 1.0", data).interval({"x": at}, confidence, mean=True)
+    np.testing.assert_allclose(low, value - half, rtol=1e-6)
+    np.testing.assert_allclose(high, value + half, rtol=1e-6)
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])

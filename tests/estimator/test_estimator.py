@@ -208,7 +208,9 @@ def test_attributes_of_a_fit_on_arrays(model):
     assert not hasattr(model, "feature_names_in_")
     assert isinstance(model.best_, Equation)
     assert str(model.best_) == "y = 3*x1*exp(-x2) + 1"
-    assert list(model.constants_.columns) == ["name", "value", "standard_error", "low", "high"]
+    assert list(model.constants_.columns) == [
+        "name", "value", "standard_error", "low", "high", "fitted", "rounded_to",
+    ]  # fmt: skip
     assert model.fit(X, Y) is model
 
 

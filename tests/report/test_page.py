@@ -22,7 +22,7 @@ from prunesymnet.equations import Equation, Front
 from prunesymnet.expression import parse, to_text
 from prunesymnet.operators import make_operator
 from prunesymnet.report import draw_formula, write_report
-from prunesymnet.report.numbers import rounded, share
+from prunesymnet.report.numbers import share, with_digits
 from prunesymnet.report.rendering import as_svg, render
 from prunesymnet.report.section import Section
 from prunesymnet.runs import Model, Run, read_run, run
@@ -235,7 +235,7 @@ def test_numbers_of_the_page_are_those_of_the_equations(tmp_path):
     constants = page.table("constants")
     assert len(constants) == len(best.constants) == 2
     for row, estimate in zip(constants, best.constants, strict=True):
-        value, error, low, high = rounded(estimate)
+        value, error, low, high = with_digits(estimate)
         assert f'title="{estimate.value!r}"' in row
         assert f">{value}<" in row
         assert f"± {error}" in row
@@ -359,12 +359,26 @@ def test_rows_that_stand_for_several_measurements_are_told_so():
     assert "1 formula was fitted to 80 rows (160 measurements) of 3 columns. Stopped" in said
 
 
-def test_constants_are_named_in_the_formula_unless_a_column_has_the_name():
+def test_constants_have_names_that_no_column_has():
     clash = make_dataset(X, Y, names=["c1", "b", "c"], target="y")
     assert "The formula with names for its constants" in section_of(equation("1.0*a**2 - 1.0*b"))
-    said = section_of(equation("1.0*c1**2 - 1.0*b", clash), clash)
-    assert "The formula with names for its constants" not in said
+    law = equation("1.0*c1**2 - 1.0*b", clash)
+    assert [constant.name for constant in law.constants] == ["c2", "c3"]
+    said = section_of(law, clash)
+    assert "The formula with names for its constants" in said
     assert said.split('<table class="constants">')[1].split("</table>")[0].count("<tr>") == 3
+
+
+def test_rounded_constants_are_shown_with_what_was_fitted():
+    found = fit(parse("3*a**2 - 1.0*b"), DATA)
+    law = Equation.of(replace(found, before_rounding=found.expression), DATA)
+    said = section_of(law)
+    rows = said.split('<table class="constants">')[1].split("</table>")[0].split("<tr>")[2:]
+    for estimate, row in zip(law.constants, rows, strict=True):
+        assert f">{estimate.in_formula}, fitted {with_digits(estimate)[0]}<" in row
+    assert law.constants[0].in_formula == "3"
+    assert "Some constants of the formula are rounded." in said
+    assert "Some constants" not in section_of(equation("1.0*a**2"))
 
 
 def test_a_picture_is_the_same_each_time_and_sharp_at_any_size():

@@ -53,6 +53,39 @@ def test_what_a_run_found_comes_back_bit_for_bit(tmp_path, data):
     same_model(found, load_model(saved(tmp_path, found)), outside)
 
 
+def rounded_model():
+    """A law whose constants were rounded, on noisy rows."""
+    data = noisy()
+    found = fit(parse("2*x + 3*z + 0.5"), data)
+    law = Equation.of(replace(found, before_rounding=found.expression), data)
+    assert law.free_form is not None
+    return Model((Front((law,), 0),), data.names, None, SearchSettings()), data
+
+
+def test_rounded_constants_keep_their_error_bars(tmp_path):
+    kept, data = rounded_model()
+    again = load_model(saved(tmp_path, kept))
+    same_model(kept, again, data.columns)
+    ours, theirs = kept.fronts[0].best, again.fronts[0].best
+    assert ours.constants == theirs.constants
+    assert [constant.rounded_to for constant in theirs.constants] == ["2", "3", ""]
+    for mean in (True, False):
+        for one, other in zip(
+            ours.interval(data.columns, mean=mean), theirs.interval(data.columns, mean=mean), strict=True
+        ):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_a_model_of_before_rounded_constants_had_error_bars_is_read(tmp_path):
+    content = json.loads(saved(tmp_path, model()).read_text())["content"]
+    for front in content["fronts"]:
+        for record in front["equations"]:
+            assert record.pop("free_formula") is None
+    path = tmp_path / "old.json"
+    path.write_text(sealed(content))
+    same_model(model(), load_model(path), NOISY.columns)
+
+
 def test_what_several_targets_gave_comes_back(tmp_path):
     found = run([NOISY, noisy(seed=3, target="t")], BANKS, progress=False)
     again = load_model(saved(tmp_path, found))
@@ -414,6 +447,7 @@ HOSTILE = {
         [], [[]], [[1.0]], [[0.0] * 2] * 2, [[0.0] * 4] * 4, 5, "text", None, {}, [5, 5, 5], [None] * 3,
         [["a"] * 3] * 3, [[None] * 3] * 3, [[[0.0]] * 3] * 3, [[True] * 3] * 3, [[0.0] * 3, [0.0] * 3, ["1e5"] * 3],
     ],
+    (*LINEAR, "free_formula"): [5, [], True, "", "x +", "1.0*w", "__import__('os')", "2.0*x", "(" * 1000],
     **{(*LINEAR, name): [None, True, "0.5", "NaN", [], {}, "infinity"]
        for name in ("loss", "r2", "heldout_r2", "description_length", "variance")},
     (*LINEAR, "rows"): [-1, 1.5, None, "60", True, 2**60, 10**400, []],

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from prunesymnet.coefficients import fit
+from prunesymnet.coefficients import covariance, fit
 from prunesymnet.coefficients.description import description_length
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
@@ -45,6 +45,17 @@ def test_an_exact_formula_is_rounded_and_nothing_longer_is_shown():
     sizes = [equation.complexity for equation in front]
     assert sizes == sorted(sizes)
     assert len(front) > 1  # simpler ones are there to be seen
+
+
+@pytest.mark.parametrize("used", [1_000, 100])
+def test_what_was_rounded_keeps_its_error_bar_also_when_all_rows_are_fitted_last(used):
+    table = data("2*x**2 + y/3", rows=300, noise=0.05)
+    _, front = finished(table, "1.9*x**2 + 0.3*y", settings=replace(SETTINGS, rows=used))
+    assert str(front.best.expression) == "2*x**2 + y/3"
+    free = fit(parse("2.0*x**2 + y/3.0"), table)
+    expected = np.sqrt(np.diag(covariance(free.expression, table)))
+    np.testing.assert_allclose([c.standard_error for c in front.best.constants], expected, rtol=1e-6)
+    assert [c.rounded_to for c in front.best.constants] == ["2", "3"]
 
 
 def test_in_noise_the_shortest_description_is_believed():

@@ -29,6 +29,8 @@ from prunesymnet.operators import Operator, select_operators
 Array = NDArray[np.float64]
 
 MOST_LEFT_OUT = 0.2  # of the rows: a target that says nothing about more of them is none
+SMALL_ONES = 0.01  # of the sum of squares: rows that have so little together may be left out in any number
+NEARLY_NOTHING = 0.001  # of all weight: what rows that are left out have together
 ENOUGH = 0.4  # of the rows must count, as if all that count did so alike: a handful of rows is fitted by anything
 FLATTEST = 0.05  # power of the weights: below it all rows count alike anyway
 UNDONE = 1e-6  # relative: an operator is undone where it gives the value back to so many digits
@@ -158,9 +160,16 @@ class Target:
                 slope = slope * step.slope(values)
             weights = self.weights * slope * slope
         rows = np.isfinite(values) & np.isfinite(weights) & (self.weights > 0)
-        if rows.sum() < (1 - MOST_LEFT_OUT) * len(rows) or not np.ptp(values[rows]) > 0 or not weights[rows].max() > 0:
+        if not self.says_enough(rows) or not np.ptp(values[rows]) > 0 or not weights[rows].max() > 0:
             return None
         return Target(np.where(rows, values, 0.0), even_out(np.where(rows, weights, 0.0)), self.steps + steps)
+
+    def says_enough(self, rows: NDArray[np.bool_]) -> bool:
+        """Whether few of the other rows are left out, or only such as are small: noise around zero has no logarithm."""
+        if rows.sum() >= (1 - MOST_LEFT_OUT) * len(rows):
+            return True
+        square = self.weights * self.values**2
+        return bool(rows.sum() >= ENOUGH * len(rows) and square[~rows].sum() <= SMALL_ONES * square.sum())
 
     def undo_function(self, operator: Operator, *before: Step) -> "Target | None":
         """The target inside an operator, for the sign that it has on the rows; other steps may come before."""
@@ -221,8 +230,13 @@ def invertible(table: Mapping[str, Operator]) -> list[Operator]:
 
 
 def even_out(weights: Array) -> Array:
-    """Weights of sum 1, evened out until enough rows count."""
+    """Weights of sum 1: rows that hardly count are left out, as long as enough are left (noise on top of nearly nothing
+    has a logarithm that is far off), and the others evened out until enough of them count."""
+    order = np.argsort(-weights, kind="stable")
+    most = np.searchsorted(np.cumsum(weights[order]), (1 - NEARLY_NOTHING) * weights.sum()) + 1
     rows = weights > 0
+    if most >= ENOUGH * rows.sum():
+        rows[order[most:]] = False
     power = 1.0
     while True:
         even: Array = np.where(rows, weights / weights.max(), 0.0) ** power * rows

@@ -2,6 +2,7 @@
 
 import typer
 
+from prunesymnet.cli.printing import constants_text
 from prunesymnet.data import load_example
 from prunesymnet.runs import run
 from prunesymnet.search import SearchSettings
@@ -20,6 +21,6 @@ def find_laws(time_limit: float) -> None:
         (front,) = run([data], SearchSettings(time_limit=time_limit)).fronts
         typer.echo(f"{title}: {data.rows} rows of {name}.csv")
         typer.echo(f"  found   {front.best}      R² = {front.best.r2:.7g}")
-        for constant in front.best.constants:
-            typer.echo(f"          {constant}")
+        for line in constants_text(front.best):
+            typer.echo(f"          {line}")
         typer.echo(f"          {front.fits:,} formulas fitted in {front.seconds:.1f} s: {front.status}\n")

@@ -1,6 +1,6 @@
 """A model as the terminal shows it."""
 
-from prunesymnet.equations import Front
+from prunesymnet.equations import Equation, Front
 from prunesymnet.runs import Model
 
 
@@ -10,9 +10,15 @@ def as_text(model: Model) -> str:
     return "\n\n".join([formulas, *map(_details, model.fronts)])
 
 
+def constants_text(equation: Equation) -> list[str]:
+    """The formula with names for its constants, and a line for each of them; nothing where there are none."""
+    constants = equation.constants
+    return [equation.named_text(), *map(str, constants)] if constants else []
+
+
 def _details(front: Front) -> str:
     lines = [str(front), ""]
-    lines += [f"  {constant}" for constant in front.best.constants]
+    lines += [f"  {line}" for line in constants_text(front.best)]
     some = f"{front.fits:,} formula{'s' * (front.fits != 1)}"
     tried = f"{some} fitted in {front.seconds:.1f} s" if front.fits else ""
     lines.append(f"  {': '.join(part for part in (tried, front.status) if part)}")

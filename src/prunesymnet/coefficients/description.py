@@ -2,7 +2,8 @@
 
 A longer formula must pay for itself by smaller residuals. This is the only place that sets the prices:
 
-- a symbol costs 3 bits, an exact number its digits (`formula_bits`);
+- a symbol costs 3 bits, an exact number its digits, and powers of a variable can be written as one polynomial
+  (`formula_bits`);
 - a free constant costs the bits to which the data determine it (`description_length`), or half a bit for each factor of
   two in the number of rows where nobody has looked at the derivatives yet (`constant_bits`, the price in BIC);
 - residuals cost half a bit per row for each factor of two in the mean squared error (`residual_bits`).
@@ -21,8 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from prunesymnet.coefficients.fit import Fit
 from prunesymnet.data import Dataset
-from prunesymnet.expression import Constant, Expression, compile_expression, fold
-from prunesymnet.operators import Operator
+from prunesymnet.expression import Apply, Constant, Expression, compile_expression, factored, postorder
+from prunesymnet.expression.polynomial import Polynomial, polynomial_of
 from prunesymnet.operators.operator import CALL
 
 Array = NDArray[np.float64]
@@ -36,18 +37,42 @@ ROUNDING = 16 * float(np.finfo(np.float64).eps)  # relative: what a few dozen op
 
 def formula_bits(expression: Expression) -> float:
     """To write a formula down, its free constants aside: 3 bits per unit of complexity, log2(1 + |k|) for a whole
-    number k, and 6 for pi and for a function of a number."""
+    number k, and 6 for pi and for a function of a number. A polynomial of one variable is written as the list of its
+    coefficients where that is shorter: `x**3 + x**2 + x` says little more than that it is one of degree three.
 
-    def leaf(node: Expression) -> tuple[float, bool]:
-        exact = isinstance(node, Constant) and not node.is_free
-        return (math.log2(1 + abs(node.value)) if exact else 0.0), exact  # type: ignore[attr-defined]
+    >>> from prunesymnet.expression import parse
+    >>> [round(formula_bits(parse(text))) for text in ("x**3 + x", "x**5 + x**4 + x**3 + x**2 + x")]
+    [12, 24]
+    """
+    known: dict[int, tuple[float, bool]] = {}  # by identity of the node: its bits, and whether it is an exact number
+    polynomials: dict[int, Polynomial | None] = {}
+    for node in postorder(expression):
+        if isinstance(node, Apply):
+            parts = [known[id(operand)] for operand in node.operands]
+            exact = all(part[1] for part in parts)
+            bits = BITS_PER_SYMBOL * node.operator.cost + sum(part[0] for part in parts)
+            bits += IRRATIONAL if exact and node.operator.precedence == CALL else 0.0
+        else:
+            exact = isinstance(node, Constant) and not node.is_free
+            bits = BITS_PER_SYMBOL + (math.log2(1 + abs(node.value)) if isinstance(node, Constant) and exact else 0.0)
+        polynomial = polynomials[id(node)] = polynomial_of(node, [polynomials[id(part)] for part in node.operands])
+        if polynomial is not None and len(polynomial.coefficients) > 1:
+            bits = min(bits, _polynomial_bits(polynomial))
+        known[id(node)] = bits, exact
+    return known[id(expression)][0]
 
-    def combine(operator: Operator, parts: tuple[tuple[float, bool], ...]) -> tuple[float, bool]:
-        exact = all(part[1] for part in parts)
-        irrational = exact and operator.precedence == CALL
-        return sum(part[0] for part in parts) + (IRRATIONAL if irrational else 0.0), exact
 
-    return BITS_PER_SYMBOL * expression.complexity + fold(expression, leaf, combine)[0]
+def _polynomial_bits(polynomial: Polynomial) -> float:
+    """That it is a polynomial, its variable, its degree, and of each coefficient whether it is 0; for those that are
+    not, sign and digits (of a free one these are counted elsewhere), and that it is a number where it is not 1."""
+    degree = max(polynomial.coefficients)
+    bits = 2 * BITS_PER_SYMBOL + math.log2(1 + degree) + degree
+    for coefficient in polynomial.coefficients.values():
+        if coefficient is not None:
+            bits += 1 + math.log2(1 + abs(coefficient.numerator)) + math.log2(coefficient.denominator)
+        if coefficient is None or abs(coefficient) != 1:
+            bits += BITS_PER_SYMBOL
+    return bits
 
 
 def constant_bits(rows: int) -> float:
@@ -78,8 +103,9 @@ def described(result: Fit, data: Dataset, noise: float) -> tuple[float, float]:
     least what rounding errors of the target and of each term leave."""
     if not math.isfinite(result.mse):
         return math.inf, 0.0
-    constants = np.array(result.expression.constants)
-    _, jacobian = compile_expression(result.expression).values_and_jacobian(data.columns)
+    formula = factored(result.expression)  # one formula has one length, however it is written
+    constants = np.array(formula.constants)
+    _, jacobian = compile_expression(formula).values_and_jacobian(data.columns)
     jacobian = np.where(np.isfinite(jacobian), jacobian, 0.0)
     size = data.mean(data.y**2)
     largest = max(size, *(data.mean((c * column) ** 2) for c, column in zip(constants, jacobian, strict=True)), 0.0)
@@ -88,7 +114,7 @@ def described(result: Fit, data: Dataset, noise: float) -> tuple[float, float]:
     with np.errstate(divide="ignore", invalid="ignore"):
         digits = np.log2(1 + np.abs(constants) / (rms / _independent_sizes(jacobian, data)))
     free = float(np.clip(np.nan_to_num(digits, nan=0.0), 0.0, MOST_DIGITS).sum()) + len(constants)
-    return formula_bits(result.expression) + free + float(residual_bits(data.rows, rms**2)), least
+    return formula_bits(formula) + free + float(residual_bits(data.rows, rms**2)), least
 
 
 def _independent_sizes(jacobian: Array, data: Dataset) -> Array:

@@ -70,6 +70,7 @@ class Fit:
     seconds: float
     parameters: dict[str, float] = field(default_factory=dict)
     form: Expression | None = None  # with the names of its parameters, and numbers for its other constants
+    before_rounding: Expression | None = None  # what a search had before it rounded; None: this is no search's find
 
     def __str__(self) -> str:
         return f"{self.expression}  (R² = {self.r2:.6g}, {self.status.value})"

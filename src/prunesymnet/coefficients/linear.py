@@ -8,6 +8,7 @@ array([-1.,  0.,  3.])
 [0, 2]
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -45,15 +46,28 @@ def weighted_least_squares(columns: Array, target: Array, weights: Array) -> Lin
     return Linear(np.where(np.abs(coefficients) < LARGEST, coefficients, 0.0), np.abs(solved))
 
 
+class Terms(NamedTuple):
+    """Index and coefficient of the columns that are left, their squared error, and their description length."""
+
+    kept: list[tuple[int, float]]
+    error: float
+    length: float
+
+
 def eliminate(columns: Array, target: Array, rows: int) -> tuple[list[tuple[int, float]], float]:
     """Least squares, then without the columns [terms, rows] that do not earn their place in description length: index
     and coefficient of those that stay, and the squared error. Rows are weighted already."""
+    nothing = Terms([], float(target @ target), np.inf)
+    best = min(elimination(columns, target, rows), key=lambda terms: terms.length, default=nothing)
+    return best.kept, best.error
+
+
+def elimination(columns: Array, target: Array, rows: int) -> Iterator[Terms]:
+    """Least squares with all columns [terms, rows], then again and again without the one that is needed least."""
     lengths = np.sqrt(np.einsum("kn,kn->k", columns, columns))
     alive = np.flatnonzero((lengths > 0) & np.isfinite(lengths))[: max(rows - 1, 1)]  # more than rows tell nothing
     scaled = columns / np.where(lengths > 0, lengths, 1.0)[:, None]
     total = float(target @ target)
-    best: tuple[list[tuple[int, float]], float] = ([], total)
-    shortest = np.inf
     while len(alive):
         matrix = scaled[alive].T
         q, r = np.linalg.qr(matrix)
@@ -65,11 +79,8 @@ def eliminate(columns: Array, target: Array, rows: int) -> tuple[list[tuple[int,
         residual = target - matrix @ solved
         error = max(float(residual @ residual), ROUNDING * total)
         length = float(residual_bits(rows, error)) + (constant_bits(rows) + BITS_PER_SYMBOL) * len(alive)
-        if length < shortest:
-            shortest = length
-            best = [(int(k), float(c / lengths[k])) for k, c in zip(alive, solved, strict=True)], error
+        yield Terms([(int(k), float(c / lengths[k])) for k, c in zip(alive, solved, strict=True)], error, length)
         # The term whose loss costs least: c^2 / (inverse Gram)_kk.
         inverse = np.linalg.inv(r)
         cost = solved**2 / np.maximum(np.einsum("kj,kj->k", inverse, inverse), 1e-300)
         alive = np.delete(alive, int(cost.argmin()))
-    return best

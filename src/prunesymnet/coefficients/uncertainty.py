@@ -14,7 +14,7 @@ has an infinite standard error.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -24,6 +24,7 @@ from scipy.special import stdtrit
 
 from prunesymnet.coefficients.fit import compile_fit
 from prunesymnet.coefficients.least_squares import RANK_TOLERANCE
+from prunesymnet.coefficients.significant import WITHOUT_ERROR, written
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression, Program
 
@@ -32,7 +33,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """One constant: its name (c1, c2, ... from left to right where it has none), value and interval."""
+    """One constant: its name (c1, c2, ... from left to right where it has none), its value in the formula, and its
+    interval. Where a formula has rounded constants, standard errors and intervals are those of the fit in which all are
+    free. `fitted` is the value there, `rounded_to` what stands in the formula, 3/2 (empty if it was not rounded)."""
 
     name: str
     value: float
@@ -40,17 +43,20 @@ class Estimate:
     low: float
     high: float
     confidence: float
+    fitted: float
+    rounded_to: str = ""
+
+    @property
+    def in_formula(self) -> str:
+        """What stands in the formula, as its text has it, where that is not what was fitted with all constants free."""
+        return self.rounded_to or (f"{self.value:.{WITHOUT_ERROR}g}" if self.value != self.fitted else "")
 
     def __str__(self) -> str:
-        # As many digits as the standard error leaves meaningful: two of its own.
-        places = 6
-        if self.standard_error > 0 and math.isfinite(self.standard_error):
-            places = 1 - math.floor(math.log10(self.standard_error))
-        value, error, low, high = (
-            f"{x:.{max(places, 0)}f}" if -8 < places < 12 else f"{x:.6g}"
-            for x in (self.value, self.standard_error, self.low, self.high)
-        )
-        return f"{self.name} = {value} ± {error}  ({100 * self.confidence:g}%: {low} to {high})"
+        shown = written(self.fitted, self.standard_error, (self.low, self.high))
+        if not math.isfinite(self.standard_error):
+            return f"{self.name} = {self.in_formula or shown.value}, not determined by the data"
+        value = f"{self.in_formula}, fitted {shown.together}" if self.in_formula else shown.together
+        return f"{self.name} = {value}  ({100 * self.confidence:g}%: {' to '.join(shown.others)})"
 
 
 def estimate_constants(
@@ -68,26 +74,54 @@ def estimate_constants(
         raise ValueError(f"confidence must be between 0 and 1, got {confidence!r}")
     program, constants = _at(expression, data, parameters or {})
     errors = np.sqrt(np.diagonal(covariance(expression, data, parameters=parameters)))
-    return estimates(program.labels, constants, errors, data.measurements - len(constants), confidence)
+    freedom = data.measurements - len(constants)
+    return estimates(program.labels, constants, errors, freedom, confidence, taken=(*data.names, data.target))
 
 
 def estimates(
-    labels: Sequence[str | None], constants: Array, errors: Array, freedom: int, confidence: float = 0.95
+    labels: Sequence[str | None],
+    constants: Array,
+    errors: Array,
+    freedom: int,
+    confidence: float = 0.95,
+    *,
+    taken: Collection[str] = (),
+    in_formula: Sequence[tuple[float, str]] | None = None,
 ) -> tuple[Estimate, ...]:
-    """Each constant with its interval, from its standard error and the residuals' degrees of freedom."""
+    """Each constant with its interval, from its standard error and the residuals' degrees of freedom; names that are
+    `taken` are given to none. `in_formula` are value and text that stand for it in the formula, the text empty unless
+    the constant was rounded."""
     reach = students_t(freedom, confidence)
-    free = (name for name in map("c{}".format, count(1)) if name not in labels)
+    rows = zip(
+        constant_names(labels, taken),
+        constants,
+        errors,
+        in_formula or [(value, "") for value in constants],
+        strict=True,
+    )
     return tuple(
         Estimate(
-            name=label or next(free),
+            name=name,
             value=float(value),
             standard_error=float(error),
-            low=float(value - reach * error) if error else float(value),
-            high=float(value + reach * error) if error else float(value),
+            low=float(fitted - reach * error) if error else float(fitted),
+            high=float(fitted + reach * error) if error else float(fitted),
             confidence=confidence,
+            fitted=float(fitted),
+            rounded_to=rounded_to,
         )
-        for label, value, error in zip(labels, constants, errors, strict=True)
+        for name, fitted, error, (value, rounded_to) in rows
     )
+
+
+def constant_names(labels: Sequence[str | None], taken: Collection[str] = ()) -> list[str]:
+    """A name for each constant: its own, or the next of c1, c2, ... that nothing else has.
+
+    >>> constant_names([None, "c1", None], taken=["c2"])
+    ['c3', 'c1', 'c4']
+    """
+    fresh = (name for name in map("c{}".format, count(1)) if name not in labels and name not in taken)
+    return [label or next(fresh) for label in labels]
 
 
 def students_t(freedom: int, confidence: float) -> float:

@@ -7,6 +7,8 @@
 >>> law = Equation.of(fit(parse("1.0*distance"), hubble), hubble)
 >>> print(law)
 velocity = 423.937*distance
+>>> print(law.named_text())
+velocity = c1*distance
 >>> print(*law.constants)
 c1 = 424 ± 42  (95%: 337 to 511)
 >>> law.predict({"distance": [1.0, 2.0]}).round()
@@ -29,9 +31,12 @@ from numpy.typing import NDArray
 
 from prunesymnet.coefficients import Estimate, Fit, covariance
 from prunesymnet.coefficients.description import description_length
+from prunesymnet.coefficients.rounded import counterparts, free_fit
 from prunesymnet.coefficients.uncertainty import estimates, students_t
 from prunesymnet.data import Dataset
-from prunesymnet.expression import Constant, Expression, Program, apply, compile_expression, fold, to_text
+from prunesymnet.expression import Constant, Expression, Program, Variable, apply, compile_expression, fold, to_text
+from prunesymnet.expression.canonical.terms import constant_value
+from prunesymnet.expression.tree import is_free, transform
 from prunesymnet.operators import Operator
 
 Array = NDArray[np.float64]
@@ -42,8 +47,10 @@ Columns = Mapping[str, Any]
 class Equation:
     """`form` is the formula as it was fitted, with `parameters` for those of its constants that have a name; `names`
     are the table's columns. `loss` is the mean squared error on all rows; `heldout_r2` is that of the same form
-    fitted without the held-out rows, on these. `rows` is the number of measurements, `covariance` that of the
-    constants, `variance` the residual's."""
+    fitted without the held-out rows, on these. `rows` is the number of measurements, `variance` the residual's.
+
+    Where constants were rounded, `free_form` is the formula in which they are free again, fitted (None: there are
+    none); `covariance` and `variance` are those of that fit."""
 
     form: Expression
     names: tuple[str, ...]
@@ -56,6 +63,7 @@ class Equation:
     variance: float
     covariance: Array
     parameters: dict[str, float] = field(default_factory=dict)
+    free_form: Expression | None = None
 
     @classmethod
     def of(
@@ -69,7 +77,8 @@ class Equation:
         """A fit, on the data that it was made with."""
         form = found.expression if found.form is None else found.form
         parameters = found.parameters if found.form is not None else {}
-        spread = covariance(form, data, parameters=parameters)
+        free = free_fit(found, data)
+        spread = covariance(free.expression if free else form, data, parameters=parameters)
         rows = data.measurements
         freedom = rows - len(spread)
         return cls(
@@ -81,9 +90,10 @@ class Equation:
             heldout_r2=heldout_r2,
             description_length=description_length(found, data) if length is None else length,
             rows=rows,
-            variance=found.mse * rows / freedom if freedom > 0 else math.inf,
+            variance=(free or found).mse * rows / freedom if freedom > 0 else math.inf,
             covariance=spread,
             parameters=dict(parameters),
+            free_form=free.expression if free else None,
         )
 
     @cached_property
@@ -104,32 +114,59 @@ class Equation:
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # a program does not travel
 
+    @cached_property
+    def _free_program(self) -> tuple[Program, Array]:
+        """That of the fit which the covariance belongs to."""
+        if self.free_form is None:
+            return self._program
+        program = compile_expression(self.free_form)
+        return program, program.constants
+
     @property
     def constants(self) -> tuple[Estimate, ...]:
         """Each constant that was fitted: value, standard error, 95% interval."""
         return self.estimates()
 
     def estimates(self, confidence: float = 0.95) -> tuple[Estimate, ...]:
-        program, values = self._program
+        """The same with intervals of another confidence."""
+        program, values = self._free_program
         errors = np.sqrt(np.diagonal(self.covariance))
-        return estimates(program.labels, values, errors, self.rows - len(values), _checked(confidence))
+        freedom, taken = self.rows - len(values), (*self.names, self.target)
+        here = None
+        if self.free_form is not None:
+            numbers = counterparts(self.free_form, self.form)
+            here = [(constant_value(node), "" if is_free(node) else to_text(node)) for node in numbers]
+        return estimates(program.labels, values, errors, freedom, _checked(confidence), taken=taken, in_formula=here)
+
+    @property
+    def named_form(self) -> Expression:
+        """The formula with the names of its constants, those of `constants`, in their places."""
+        fresh = iter([estimate.name for estimate in self.constants if estimate.name not in self.parameters])
+        form = self.form if self.free_form is None else self.free_form
+        return transform(form, lambda node: Variable(next(fresh)) if is_free(node) else node)
+
+    def named_text(self) -> str:
+        """The formula with the names of its constants: `velocity = c1*distance`."""
+        return f"{self.target} = {to_text(self.named_form)}"
 
     def predict(self, columns: Columns) -> Array:
         """Its values on columns by name; nan where the formula is not defined, or too large for a float."""
         program, constants = self._program
         return _finite(program.values(self._table(columns), constants))
 
-    def interval(self, columns: Columns, confidence: float = 0.95) -> tuple[Array, Array]:
+    def interval(self, columns: Columns, confidence: float = 0.95, *, mean: bool = False) -> tuple[Array, Array]:
         """Between which values a new measurement will lie in that share of cases: the scatter of the data and the
-        uncertainty of the constants together. Not that of the form itself."""
-        program, constants = self._program
-        values, jacobian = program.values_and_jacobian(self._table(columns), constants)
+        uncertainty of the constants together. With `mean`, between which values the mean of many measurements lies,
+        the curve itself: the uncertainty of the constants alone. Neither has that of the form."""
+        table = self._table(columns)
+        program, constants = self._free_program
+        _, jacobian = program.values_and_jacobian(table, constants)
         reach = students_t(self.rows - len(constants), _checked(confidence))
         with np.errstate(all="ignore"):
-            variance = np.einsum("in,ij,jn->n", jacobian, self.covariance, jacobian) + self.variance
+            variance = np.einsum("in,ij,jn->n", jacobian, self.covariance, jacobian) + (0.0 if mean else self.variance)
             width = reach * np.sqrt(np.maximum(variance, 0.0))
             width = np.where(np.isnan(width), np.inf, width)  # a constant that the data do not determine
-        middle = _finite(values)
+        middle = self.predict(columns)
         return middle - width, middle + width
 
     def _table(self, columns: Columns) -> dict[str, Array]:

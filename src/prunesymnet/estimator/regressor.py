@@ -89,7 +89,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     best_ : Equation, or a list of them
         The chosen one, which `predict` uses.
     constants_ : DataFrame, or a list of them
-        Its constants: value, standard error, 95% interval.
+        Its constants: value, standard error, 95% interval. Where constants were rounded, these are of the fit in which
+        all are free: the value there (`fitted`), and what stands in the formula for it (`rounded_to`).
     fronts_ : tuple of Front
         One for each target.
     n_features_in_, feature_names_in_, n_outputs_ : int, array, int
@@ -267,11 +268,12 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         return self._shaped([equation.predict(columns) for equation in self._chosen(index)])
 
     def predict_interval(
-        self, X: Any, confidence: float = 0.95, index: int | Sequence[int] | None = None
+        self, X: Any, confidence: float = 0.95, index: int | Sequence[int] | None = None, *, mean: bool = False
     ) -> tuple[Array, Array]:
-        """The bounds between which a new measurement lies with that probability, if the formula is right."""
+        """The bounds between which a new measurement lies with that probability, if the formula is right; with `mean`
+        those for the mean of many measurements, the curve itself."""
         columns = self._columns(X)
-        bounds = [equation.interval(columns, confidence) for equation in self._chosen(index)]
+        bounds = [equation.interval(columns, confidence, mean=mean) for equation in self._chosen(index)]
         return self._shaped([low for low, _ in bounds]), self._shaped([high for _, high in bounds], warn=False)
 
     def _shaped(self, values: list[Array], *, warn: bool = True) -> Array:
@@ -407,6 +409,6 @@ def _functions(selection: Any, allow: Any) -> dict[str, Any]:
 
 
 def _constants(equation: Equation) -> pd.DataFrame:
-    fields = ("name", "value", "standard_error", "low", "high")
+    fields = ("name", "value", "standard_error", "low", "high", "fitted", "rounded_to")
     rows = [[getattr(constant, field) for field in fields] for constant in equation.constants]
     return pd.DataFrame(rows, columns=list(fields))

@@ -7,7 +7,7 @@ from prunesymnet.expression.fingerprint import fingerprint
 from prunesymnet.expression.parsing import parse
 from prunesymnet.expression.printing import to_text
 from prunesymnet.expression.program import Program, Values, compile_expression, evaluate, evaluate_torch
-from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, apply, fold, postorder
+from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, apply, fold, postorder, summands
 
 __all__ = [
     "Apply",
@@ -30,6 +30,7 @@ __all__ = [
     "parse",
     "postorder",
     "skeleton",
+    "summands",
     "tied",
     "to_text",
 ]

@@ -8,7 +8,10 @@ cos(z)*(x + y) | z*(x + y)/w + 1
 >>> print(*tied(parse("2.5 - 2.499*exp(-x)")), sep=" | ")
 2.5*(1 - exp(-x))
 
-A polynomial in one variable stays as it is: nobody writes x*(x*(x + 1) + 1).
+>>> print(factored(parse("x**6 - 2*x**4 + x**2")))
+(x**3 - x)**2
+
+A polynomial in one variable stays as it is unless it is a power: nobody writes x*(x*(x + 1) + 1).
 """
 
 from fractions import Fraction
@@ -16,7 +19,8 @@ from fractions import Fraction
 from prunesymnet.expression.canonical import algebra, canonical, to_terms
 from prunesymnet.expression.canonical.numbers import Number, OutOfRange, content, is_exact, number, over
 from prunesymnet.expression.canonical.terms import GROUP, VARIABLE, Atom, Monomial, Terms, number_tree, to_tree
-from prunesymnet.expression.tree import Apply, Expression, apply, fold
+from prunesymnet.expression.polynomial import Polynomial, polynomial
+from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, apply, fold
 from prunesymnet.operators import Operator
 
 RATIOS = [Fraction(p, q) for p in range(1, 5) for q in range(1, 5)]
@@ -24,12 +28,23 @@ ABOUT = 0.05  # a ratio of two constants within so much of a simple one may be t
 
 
 def factored(expression: Expression) -> Expression:
-    """An equal formula with factors taken out of its sum as long as that makes it simpler."""
+    """An equal formula with factors taken out of its sum as long as that makes it simpler, or multiplied out."""
     try:
         tree = fold(expression, lambda leaf: leaf, _inside)
-        return min(canonical(expression), to_tree(_factored(to_terms(tree))), key=lambda tree: tree.complexity)
+        trees = [canonical(expression), to_tree(_factored(to_terms(tree)))]
+        if (whole := polynomial(expression)) and whole.variable and None not in whole.coefficients.values():
+            trees.append(canonical(_multiplied_out(whole)))
+        return min(trees, key=lambda tree: tree.complexity)
     except (OverflowError, OutOfRange):
         return expression
+
+
+def _multiplied_out(whole: Polynomial) -> Expression:
+    """A polynomial with exact coefficients as a sum of powers."""
+    total: Expression = Constant(0)
+    for degree, coefficient in whole.coefficients.items():
+        total = total + number_tree(number(Fraction(coefficient or 0))) * Variable(whole.variable) ** degree
+    return total
 
 
 def _inside(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
@@ -51,7 +66,7 @@ def _factored(terms: Terms) -> Terms:
     while len(terms) > 1:
         size = to_tree(terms).complexity
         options = [_taken_out(terms, atom, exponent) for atom, exponent in _common(terms)]
-        options += _squares(terms)
+        options += _squares(terms) + _powers(terms)
         best = min(options, key=lambda option: to_tree(option).complexity, default=None)
         # A factor of all terms may cancel with another outside, so it comes out even if that is no shorter.
         if best is None or to_tree(best).complexity >= size + (len(best) == 1):
@@ -104,6 +119,52 @@ def _squares(terms: Terms) -> list[Terms]:
             rest = {m: c for m, c in terms.items() if m not in used}
             found.append(algebra.add(rest, algebra.scale(algebra.to_power(whole, 2), number(p))))
     return found
+
+
+def _powers(terms: Terms) -> list[Terms]:
+    """A polynomial in one atom, with exact coefficients, as the power of another, where it is one."""
+    atoms = {atom for monomial in terms for atom, _ in monomial}
+    if len(atoms) != 1 or not all(map(is_exact, terms.values())):
+        return []
+    (atom,) = atoms
+    by_degree = {(monomial[0][1] if monomial else 0): Fraction(c) for monomial, c in terms.items()}
+    if not all(isinstance(degree, int) and degree >= 0 for degree in by_degree):
+        return []
+    degree = int(max(by_degree))
+    factor = by_degree[degree]
+    monic = [by_degree.get(degree - i, Fraction(0)) / factor for i in range(degree + 1)]  # from the highest degree on
+    found = []
+    for exponent in (k for k in range(2, degree + 1) if degree % k == 0):
+        root = _root_of(monic, exponent)
+        if root is not None:
+            inside: Terms = {}
+            for i, c in enumerate(root):
+                if c:
+                    inside = algebra.add(inside, algebra.term(number(c), {atom: d} if (d := len(root) - 1 - i) else {}))
+            if len(inside) > 1:
+                found.append(algebra.scale(algebra.to_power(inside, exponent), number(factor)))
+    return found
+
+
+def _root_of(monic: list[Fraction], exponent: int) -> list[Fraction] | None:
+    """The polynomial whose power a polynomial of leading coefficient 1 is, from the highest degree on; None if none."""
+    size = (len(monic) - 1) // exponent + 1
+    root = [Fraction(1)]
+    for i in range(1, size):  # each coefficient is the only one that is new in one of the power's
+        known = _product([*root, Fraction(0)], exponent)
+        root.append((monic[i] - known[i]) / exponent)
+    return root if _product(root, exponent) == monic else None
+
+
+def _product(root: list[Fraction], exponent: int) -> list[Fraction]:
+    total = [Fraction(1)]
+    for _ in range(exponent):
+        longer = [Fraction(0)] * (len(total) + len(root) - 1)
+        for i, a in enumerate(total):
+            for j, b in enumerate(root):
+                longer[i + j] += a * b
+        total = longer
+    return total
 
 
 def _power_of(atom: Atom, monomial: Monomial) -> bool:

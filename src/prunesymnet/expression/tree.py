@@ -302,3 +302,14 @@ def _from_postfix(labels: list[Any]) -> Expression:
         else:
             stack.append(Constant(label[2]))
     return stack[0]
+
+
+def summands(total: Expression) -> Iterator[Expression]:
+    """The terms of a sum, without their signs."""
+    stack = [total]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Apply) and node.operator.name in ("+", "-", "neg"):
+            stack.extend(reversed(node.operands))
+        else:
+            yield node

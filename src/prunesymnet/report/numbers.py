@@ -10,6 +10,7 @@ import math
 from datetime import datetime
 
 from prunesymnet.coefficients import Estimate
+from prunesymnet.coefficients.significant import written
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -19,7 +20,7 @@ def number(value: float, digits: int = 4, *, zeros: bool = False) -> str:
     if not math.isfinite(value):
         return "—" if math.isnan(value) else "∞" if value > 0 else "−∞"
     text, _, exponent = f"{value:{'#' * zeros}.{digits}g}".partition("e")
-    raised = exponent and f" × 10{str(int(exponent)).translate(SUPERSCRIPT)}"
+    raised = power_of_ten(int(exponent)) if exponent else ""
     return text.rstrip(".").replace("-", "−") + raised
 
 
@@ -66,17 +67,18 @@ def date(moment: float) -> str:
     return f"{there.day} {there:%B %Y, %H:%M}"
 
 
-def rounded(estimate: Estimate) -> tuple[str, ...]:
-    """Value, standard error, and the ends of the interval, as far as two digits of the standard error reach.
+def power_of_ten(exponent: int) -> str:
+    return f" × 10{str(exponent).translate(SUPERSCRIPT)}"
 
-    >>> rounded(Estimate("c1", 423.937, 42.123, 336.8, 511.1, 0.95))
+
+def with_digits(estimate: Estimate) -> tuple[str, ...]:
+    """What was fitted, its standard error, and the ends of the interval, as far as two digits of the standard error
+    reach.
+
+    >>> with_digits(Estimate("c1", 423.937, 42.123, 336.8, 511.1, 0.95, 423.937))
     ('424', '42', '337', '511')
-    >>> rounded(Estimate("c1", 1.23456e-7, 1.5e-9, 1.2e-7, 1.26e-7, 0.95))
-    ('1.235 × 10⁻⁷', '1.5 × 10⁻⁹', '1.200 × 10⁻⁷', '1.260 × 10⁻⁷')
+    >>> with_digits(Estimate("c1", 1.23456e-7, 1.5e-9, 1.2e-7, 1.26e-7, 0.95, 1.23456e-7))
+    ('1.235 × 10⁻⁷', '0.015 × 10⁻⁷', '1.200 × 10⁻⁷', '1.260 × 10⁻⁷')
     """
-    values, error = (estimate.value, estimate.standard_error, estimate.low, estimate.high), estimate.standard_error
-    if error <= 1e-12 * abs(estimate.value) or not all(map(math.isfinite, values)):  # exact, or not determined
-        return tuple(number(x, 12 if 0 < error < math.inf else 6) for x in values)
-    last = math.floor(math.log10(error)) - 1  # the power of ten of the last digit
-    digits = [max(1, math.floor(math.log10(abs(x) or error)) - last + 1) for x in values]
-    return tuple(number(x, n, zeros=True) for x, n in zip(values, digits, strict=True))
+    shown = written(estimate.fitted, estimate.standard_error, (estimate.low, estimate.high), power_of_ten)
+    return tuple(text.replace("-", "−").replace("inf", "∞") for text in (shown.value, shown.error, *shown.others))

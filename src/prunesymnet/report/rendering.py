@@ -21,7 +21,7 @@ def render(template: str, **values: Any) -> str:
         loader=jinja2.PackageLoader("prunesymnet.report"), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    used = ("number", "share", "percent", "count", "seconds", "date", "rounded")
+    used = ("number", "share", "percent", "count", "seconds", "date", "with_digits")
     environment.filters |= {name: getattr(numbers, name) for name in used}
     environment.filters |= {"svg": as_svg, "inches": Figure.get_figwidth, "median": np.median}
     environment.tests |= {"finite": math.isfinite, "contains": lambda values, one: one in values}

@@ -12,8 +12,7 @@ from prunesymnet.data import Dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import ExportError
 from prunesymnet.export.latex import to_latex
-from prunesymnet.expression import Expression, Variable, skeleton, to_text
-from prunesymnet.expression.tree import is_free, transform
+from prunesymnet.expression import Variable, skeleton, to_text
 from prunesymnet.report.drawing import drawable
 from prunesymnet.report.effects import draw_effects, effective
 from prunesymnet.report.formula import draw_formula
@@ -75,17 +74,8 @@ class Section:
         return ways
 
     def named_formula(self) -> Figure | None:
-        """The formula with names for its constants, if they are no names of columns."""
-        best = self.best
-        names = [estimate.name for estimate in best.constants]
-        fresh = iter([name for name in names if name not in best.parameters])
-        if set(names) & set(best.names) or len(set(names)) < len(names):
-            return None
-
-        def leaf(node: Expression) -> Expression:
-            return Variable(next(fresh)) if is_free(node) else node
-
-        return draw_latex(to_latex(transform(best.form, leaf), target=best.target))
+        """The formula with names for its constants."""
+        return draw_latex(to_latex(self.best.named_form, target=self.best.target))
 
     def symbol(self, name: str) -> Figure | None:
         return draw_latex(to_latex(Variable(name)))

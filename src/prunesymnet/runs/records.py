@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from prunesymnet.coefficients.rounded import counterparts
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import FileFormatError, ParseError
 from prunesymnet.expression import Expression, parse, to_text
@@ -35,6 +37,7 @@ def of_equation(equation: Equation) -> Record:
         "rows": equation.rows,
         "variance": equation.variance,
         "covariance": equation.covariance.tolist(),
+        "free_formula": None if equation.free_form is None else to_text(equation.free_form),
     }
 
 
@@ -48,14 +51,8 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
     lost = [name for name, value in parameters.items() if name not in form.variables or not math.isfinite(value)]
     if lost:
         raise FileFormatError(f"{lost[0]!r} is no parameter of {take('formula')[:60]!r}, or has no value")
-    constants = len(form.constants) + len(parameters)
-    rows = take("covariance", list)
-    if len(rows) != constants or not all(isinstance(row, list) and len(row) == constants for row in rows):
-        raise FileFormatError(f"a covariance is no table of {constants} times {constants} numbers")
-    cells = [[number(cell, "covariance") for cell in row] for row in rows]
-    covariance = np.array(cells).reshape(constants, constants)
-    if (np.diagonal(covariance) < 0).any():
-        raise FileFormatError("a covariance has a variance below 0")
+    free_form = _to_free_form(take.record.get("free_formula"), form, names, operators)
+    constants = len(form.constants) + len(parameters) if free_form is None else len(free_form.constants)
     return Equation(
         form=form,
         names=names,
@@ -66,9 +63,36 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
         description_length=number(take("description_length"), "description_length"),
         rows=whole(take("rows"), "rows"),
         variance=number(take("variance"), "variance"),
-        covariance=covariance,
+        covariance=_to_covariance(take("covariance", list), constants),
         parameters=parameters,
+        free_form=free_form,
     )
+
+
+def _to_free_form(
+    text: Any, form: Expression, names: tuple[str, ...], operators: Sequence[Operator]
+) -> Expression | None:
+    """The formula with its rounded constants free; older files have none."""
+    if text is None:
+        return None
+    if not isinstance(text, str):
+        raise FileFormatError(f"'free_formula' of an equation is {type(text).__name__}, not str")
+    free_form = to_formula(text, names, operators)
+    try:
+        counterparts(free_form, form)
+    except ValueError as problem:
+        raise FileFormatError(str(problem)) from None
+    return free_form
+
+
+def _to_covariance(rows: list[Any], constants: int) -> NDArray[np.float64]:
+    if len(rows) != constants or not all(isinstance(row, list) and len(row) == constants for row in rows):
+        raise FileFormatError(f"a covariance is no table of {constants} times {constants} numbers")
+    cells = [[number(cell, "covariance") for cell in row] for row in rows]
+    covariance = np.array(cells).reshape(constants, constants)
+    if (np.diagonal(covariance) < 0).any():
+        raise FileFormatError("a covariance has a variance below 0")
+    return covariance
 
 
 def of_front(front: Front) -> Record:

@@ -1,7 +1,6 @@
 """The archive: the best candidate of each size, and the one front of them."""
 
 import math
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -55,7 +54,7 @@ class ArchiveView(Protocol):
         """The candidates that no simpler one equals in error, from the simplest on."""
 
     def by_length(self) -> list[Candidate]:
-        """Those that are worth their length on the held-out rows, the shortest description (roughly) first."""
+        """The shortest description (roughly) first, without those that a shorter one clearly beats on held-out rows."""
 
     def unexplained(self, candidate: Candidate) -> float:
         """The share of the variation that a candidate leaves unexplained."""
@@ -77,9 +76,16 @@ class Archive:
     def add(self, candidate: Candidate) -> None:
         """Keep a candidate if it is the best of its size."""
         self.fits += 1
-        size = candidate.expression.complexity, len(candidate.expression.constants)
-        if size not in self.by_size or self.error(candidate) < self.error(self.by_size[size]):
-            self.by_size[size] = candidate
+        if self.is_best_of_size(candidate):
+            self.by_size[_size(candidate)] = candidate
+
+    def is_best_of_size(self, candidate: Candidate) -> bool:
+        known = self.by_size.get(_size(candidate))
+        return known is None or self.error(candidate) < self.error(known)
+
+    def would_change(self, candidate: Candidate) -> bool:
+        """Whether anything here would be another with this candidate."""
+        return math.isfinite(candidate.heldout_mse) and (self.is_best_of_size(candidate) or self.is_better(candidate))
 
     def is_better(self, candidate: Candidate) -> bool:
         """Clearly better than the best so far; of exact ones, simpler."""
@@ -116,20 +122,28 @@ class Archive:
 
     def front(self) -> list[Candidate]:
         """The candidates that no simpler one equals in error, from the simplest on."""
-        known = [*self.by_size.values(), *([self.best] if self.best else [])]
-        return _improving(sorted(known, key=lambda c: (c.expression.complexity, self.error(c))), self.error)
+        kept, least = [], math.inf
+        for candidate in sorted(self.known(), key=lambda c: (c.expression.complexity, self.error(c))):
+            if self.error(candidate) < least:
+                kept.append(candidate)
+                least = self.error(candidate)
+        return kept
 
     def by_length(self) -> list[Candidate]:
-        """Of the front those that no simpler one equals on the held-out rows alone, the shortest description (roughly)
-        first: what is longer must be better on rows that it has not seen."""
-        return sorted(_improving(self.front(), lambda candidate: candidate.heldout_mse), key=self.length)
+        """The shortest description (roughly) first; without those that a shorter one clearly beats on the held-out
+        rows alone: what is longer must show on rows that it has not seen."""
+        chance = 1 + math.sqrt(2 / max(self.rows.held.rows, 1))  # of a mean of so many squares, one standard error
+        kept, least = [], math.inf
+        for candidate in sorted(self.known(), key=self.length):
+            if candidate.heldout_mse < chance * least:
+                kept.append(candidate)
+                least = min(least, candidate.heldout_mse)
+        return kept
+
+    def known(self) -> list[Candidate]:
+        """The best of each size, and the best of all."""
+        return [*self.by_size.values(), *([self.best] if self.best else [])]
 
 
-def _improving(candidates: Iterable[Candidate], error: Callable[[Candidate], float]) -> list[Candidate]:
-    kept: list[Candidate] = []
-    least = math.inf
-    for candidate in candidates:
-        if error(candidate) < least:
-            kept.append(candidate)
-            least = error(candidate)
-    return kept
+def _size(candidate: Candidate) -> tuple[int, int]:
+    return candidate.expression.complexity, len(candidate.expression.constants)

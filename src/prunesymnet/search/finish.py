@@ -2,31 +2,33 @@
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from numbers import Integral
 from typing import Any
 
 from prunesymnet.coefficients import Fit, FitSettings, fit, snap
 from prunesymnet.coefficients.description import description_length
 from prunesymnet.coefficients.fit import measure
+from prunesymnet.coefficients.snapping import as_read
 from prunesymnet.data import Dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
-from prunesymnet.expression import Expression
+from prunesymnet.expression import Expression, canonical_and_skeleton
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.fitting import FIRST_LOOK, SECOND_LOOK
 from prunesymnet.search.forms import with_canonical_formula
-from prunesymnet.search.linear_model import linear_models, no_worse_than
-from prunesymnet.search.poles import BetweenRows
+from prunesymnet.search.linear_model import linear_models
+from prunesymnet.search.prediction import left_out, predicts_better
 from prunesymnet.search.rows import Rows, some_rows
 from prunesymnet.search.settings import SearchSettings
-from prunesymnet.selection import choose, front
+from prunesymnet.selection import choose, front, is_near_tie
 
 CHOSEN_FROM = 20  # candidates that are fitted on all rows that are used: those of shortest description, roughly
-ROUNDED = 5  # of these, how many are rounded before one is chosen: rounding takes many fits
+EXACT_ONES = 5  # formulas that are exact, the simplest: these are fitted on all rows instead
+FEWEST_ROUNDED = 5  # of these: rounding takes many fits
+VALUES_TO_ROUND = 50_000  # rows times candidates: of small tables, all candidates are rounded
 ROWS_TO_ROUND = 20_000  # of a larger table: the roundings are tried on these, and judged on all rows
 LEAST_PATIENCE = 0.2  # seconds: even in a hurry, some constants are rounded
 SIMPLER = 8  # formulas below the exact one that are shown beside it
@@ -48,26 +50,42 @@ class Finish:
         Rounding takes at most as many seconds as there is `patience`; if there is none, the last fit on a large table
         is left out.
         """
-        used, snapping = self.rows.used, self.settings.snapping
+        used = self.rows.used
         fits = self.fitted(archive)
         linear_ones = linear_models(used) if self.settings.linear_model or not fits else ()
         deadline = time.monotonic() + max(patience, LEAST_PATIENCE)
-        rounded = [snap(f.expression, used, settings=snapping, deadline=deadline) for f in fits[:ROUNDED]]
         others = [measure(expression, used) for expression in self.first_formulas]
         if archive.exact:
             others += self.simpler(archive, fits)
-        equations = self.equations([*rounded, *fits, *others, *linear_ones], used)
+        equations = self.equations([*self.rounded(fits, deadline), *self.plain([*others, *linear_ones])])
         best, shown = self.front(equations, linear_ones)
         if self.rows.used is not self.rows.every:
             best, shown = self.on_all_rows(best, shown, patience)
         return best, shown
 
+    def rounded(self, fits: list[Fit], deadline: float) -> Iterator[tuple[Fit, float, str]]:
+        """Fits with their constants rounded; how long the shorter of the two readings is; and the form of both."""
+        used, snapping = self.rows.used, self.settings.snapping
+        count = max(VALUES_TO_ROUND // used.rows, FEWEST_ROUNDED)
+        for found in fits[:count]:
+            after = snap(found.expression, used, settings=snapping, deadline=deadline)
+            lengths = [self.length(reading, used, snapping.noise) for reading in (after, found)]
+            read = as_read(after, used) if snapping.closed_forms and not snapping.only_integers else after
+            allowed = [reading for reading in (read, after) if self.may_be(reading.expression)]
+            yield (*allowed, found)[0], min(lengths), skeleton(found.expression)
+        yield from self.plain(fits[count:])
+
+    def plain(self, fits: Iterable[Fit]) -> Iterator[tuple[Fit, float, str]]:
+        """Fits as they are, with their lengths and forms."""
+        for found in fits:
+            length = self.length(found, self.rows.used, self.settings.snapping.noise)
+            yield found, length, skeleton(found.expression)
+
     def fitted(self, archive: Archive) -> list[Fit]:
         """The candidates that may be chosen, fitted on all rows that are used; the shortest description first."""
         if archive.exact:
-            known = [*archive.by_size.values(), *([archive.best] if archive.best else [])]
-            exact = [candidate for candidate in known if archive.is_exact(candidate)]
-            kept = sorted(exact, key=lambda candidate: candidate.expression.complexity)[:ROUNDED]
+            exact = [candidate for candidate in archive.known() if archive.is_exact(candidate)]
+            kept = sorted(exact, key=lambda candidate: candidate.expression.complexity)[:EXACT_ONES]
         else:
             kept = archive.by_length()[:CHOSEN_FROM]
         allowed = [candidate.expression for candidate in kept if self.rules.allow(candidate.expression)]
@@ -83,21 +101,25 @@ class Finish:
         return [with_canonical_formula(found) for found in fitted]
 
     def length(self, found: Fit, data: Dataset, noise: float = 0.0) -> float:
-        """The description length; to what is not exact, poles between the rows are added."""
+        """The description length; to what is not exact, poles and waves that the rows do not show are added."""
         length = description_length(found, data, noise=noise)
-        if found.mse <= self.rows.no_error or not math.isfinite(length):
+        if found.mse <= self.rows.no_error or not math.isfinite(length) or not self.settings.between_rows:
             return length
-        return length + self.between_rows.pole_penalty(found.expression)
+        return length + self.rows.between.cost(found.expression)
 
-    @cached_property
-    def between_rows(self) -> BetweenRows:
-        return BetweenRows.of(self.rows.used)
-
-    def equations(self, fits: Iterable[Fit], data: Dataset) -> dict[Equation, Fit]:
-        """Those that may be chosen, with what is known about them."""
-        fine = [found for found in fits if math.isfinite(found.mse) and self.may_be(found.expression)]
-        noise = self.settings.snapping.noise
-        return {Equation.of(found, data, length=self.length(found, data, noise)): found for found in fine}
+    def equations(self, known: Iterable[tuple[Fit, float, str]]) -> dict[Equation, Fit]:
+        """Those that may be chosen, each form and each formula once: what differs in rounding alone is one law."""
+        fine = [entry for entry in known if math.isfinite(entry[0].mse) and self.may_be(entry[0].expression)]
+        fine = [entry for entry in fine if math.isfinite(entry[1])] or fine
+        found: dict[Equation, Fit] = {}
+        seen: set[str] = set()
+        for one, length, form in sorted(fine, key=lambda entry: entry[1]):
+            equation = Equation.of(one, self.rows.used, length=length)
+            same = {form, str(one.expression), skeleton(equation.free_form or one.expression)}
+            if not seen & same:
+                found[equation] = one
+            seen |= same
+        return found
 
     def may_be(self, expression: Expression) -> bool:
         """Whether it is allowed, and the rows are enough for its constants."""
@@ -115,7 +137,7 @@ class Finish:
                 equations = {self.with_heldout(equation): found for equation, found in equations.items()}
             else:
                 by = "mdl"
-        chosen = self.believed(equations, linear_ones, self.rows.used, by if isinstance(by, str) else "mdl")
+        chosen = self.believed(equations, linear_ones, by if isinstance(by, str) else "mdl")
         kept = front(list(equations), keep=chosen)
         if chosen.loss <= self.rows.no_error:  # what is longer than an exact formula only fits the rounding
             kept = [equation for equation in kept if equation.complexity <= chosen.complexity]
@@ -124,19 +146,22 @@ class Finish:
             shown = replace(shown, chosen=_row(by(shown.table()), len(shown)))
         return equations[kept[shown.chosen]], shown
 
-    def believed(
-        self, equations: dict[Equation, Fit], linear_ones: tuple[Fit, ...], data: Dataset, by: str
-    ) -> Equation:
-        """The best by a criterion; by accuracy, of exact ones the simplest. If the shortest description is worse than
-        the linear model, the data speak for nothing longer either, and it is the linear model, or the one without
-        columns that it can do without."""
+    def believed(self, equations: dict[Equation, Fit], linear_ones: tuple[Fit, ...], by: str) -> Equation:
+        """The best by a criterion; by accuracy, of exact ones the simplest. The shortest description is not believed
+        where leaving rows out shows that the linear model, or a formula whose description is hardly longer, predicts
+        them better: then it is the next that holds out against these."""
         if by == "accuracy":  # an error that counts as none is no reason for a longer formula
             exact = [equation for equation in equations if self.rows.is_exact(equation.loss)]
             return min(exact, key=lambda equation: equation.complexity) if exact else choose(equations, by)
         chosen = choose(equations, by)
-        if by != "mdl" or not linear_ones or chosen.loss <= no_worse_than(linear_ones[0], data):
+        if by != "mdl" or chosen.loss <= self.rows.no_error:
             return chosen
-        return choose([equation for equation, found in equations.items() if found in linear_ones] or [chosen])
+        ranked = sorted(equations, key=lambda equation: (equation.description_length, equation.complexity))
+        errors = {equation: left_out(equation.free_form or equation.expression, self.rows.used) for equation in ranked}
+        rivals = [left_out(found.expression, self.rows.used) for found in linear_ones]
+        rivals += [errors[equation] for equation in ranked if is_near_tie(equation, chosen)]
+        unbeaten = (e for e in ranked if not any(predicts_better(rival, errors[e]) for rival in rivals))
+        return next(unbeaten, chosen)
 
     def with_heldout(self, equation: Equation) -> Equation:
         """With the R² on held-out rows of the same form, fitted without them; nan where no rows are held out."""
@@ -147,26 +172,22 @@ class Finish:
 
     def on_all_rows(self, best: Fit, shown: Front, patience: float) -> tuple[Fit, Front]:
         """The last fit, of the best on all rows; the others as they are, with their errors on all rows."""
-        every, used, snapping = self.rows.every, self.rows.used, self.settings.snapping
-        linear_ones = linear_models(every)
-        if not patience:
-            fits = [measure(best.expression, every)]
-        else:
-            fitted, part = fit(best.expression, every), some_rows(every, ROWS_TO_ROUND, self.settings.seed)
-            deadline = time.monotonic() + patience
-            rounded = snap(fitted.expression, part, settings=snapping, deadline=deadline)
-            fits = [rounded if part is every else fit(rounded.expression, every), fitted]
-        ours = self.equations(fits if self.settings.selection != "mdl" else [*fits, *linear_ones], every)
-        ours = ours or self.equations([measure(best.expression, every)], every)
-        chosen = self.believed(ours, linear_ones, every, "mdl")
-        length = self.length(measure(chosen.expression, used), used)  # on the rows of the others
-        chosen = replace(chosen, heldout_r2=shown.best.heldout_r2, description_length=length)
+        every, snapping = self.rows.every, self.settings.snapping
+        found = measure(best.expression, every)
+        if patience:
+            before = best.before_rounding or best.expression
+            part = some_rows(every, ROWS_TO_ROUND, self.settings.seed)
+            again = snap(before, part, settings=snapping, deadline=time.monotonic() + patience)
+            fits = [fit(again.expression, every), fit(before, every), found]
+            fits = [replace(one, before_rounding=before) for one in fits if self.may_be(one.expression)]
+            noise = snapping.noise
+            found = min(fits, key=lambda one: description_length(one, every, noise=noise), default=found)
+        chosen = Equation.of(found, every, heldout_r2=shown.best.heldout_r2, length=shown.best.description_length)
         others = [equation for i, equation in enumerate(shown) if i != shown.chosen]
         errors = [measure(equation.expression, every) for equation in others]
         others = [replace(e, loss=error.mse, r2=error.r2) for e, error in zip(others, errors, strict=True)]
         kept = front([*others, chosen], keep=chosen)
-        found = {equation.expression: fitted for equation, fitted in ours.items()}
-        return found[chosen.expression], Front(tuple(kept), kept.index(chosen))
+        return found, Front(tuple(kept), kept.index(chosen))
 
 
 def front_of(data: Dataset, formulas: tuple[Expression, ...], settings: SearchSettings) -> Front:
@@ -174,8 +195,13 @@ def front_of(data: Dataset, formulas: tuple[Expression, ...], settings: SearchSe
     finish = Finish(Rows.of(data, settings), settings.rules(), settings)
     used = finish.rows.used
     linear_ones = linear_models(used)
-    equations = finish.equations([*(fit(formula, used) for formula in formulas), *linear_ones], used)
-    return finish.front(equations, linear_ones)[1]
+    fits = [with_canonical_formula(fit(formula, used)) for formula in formulas]
+    return finish.front(finish.equations(finish.plain([*fits, *linear_ones])), linear_ones)[1]
+
+
+def skeleton(expression: Expression) -> str:
+    """What formulas that differ in their free constants alone share."""
+    return canonical_and_skeleton(expression)[1]
 
 
 def _row(index: Any, rows: int) -> int:

@@ -48,8 +48,17 @@ class Fitter:
         if not math.isfinite(fitted.mse) or len(fitted.expression.constants) > self.rows.most_constants:
             error = math.inf
         candidate = Candidate(fitted, error, stage)
+        if self.archive.would_change(candidate) and not self.is_believable(candidate):
+            candidate = replace(candidate, heldout_mse=math.inf)
         self.archive.add(candidate)
         return candidate
+
+    def is_believable(self, candidate: Candidate) -> bool:
+        """Whether it is exact, or does nothing between the rows that no row shows: such a formula would be in the way
+        of those that are to be believed."""
+        if self.archive.is_exact(candidate) or not self.settings.between_rows:
+            return True
+        return math.isfinite(self.rows.between.cost(candidate.expression))
 
     def propose(self, expression: Expression, stage: str, *, exact: bool, first: Dataset | None = None) -> None:
         """A bank's formula as it stands, and (unless it seems exact) with a weight on every edge, as in the network."""

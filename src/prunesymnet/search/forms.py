@@ -57,8 +57,10 @@ def without_needless_abs(expression: Expression, data: Dataset) -> Expression:
 
 
 def with_canonical_formula(found: Fit) -> Fit:
-    """With its formula written as it should be: a fit may have changed signs."""
-    return replace(found, expression=canonical(found.expression))
+    """With its formula written as it should be: a fit may have changed signs. Its whole numbers are those that a search
+    has tried, and count as rounded."""
+    formula = canonical(found.expression)
+    return replace(found, expression=formula, before_rounding=formula)
 
 
 def merged_form(expression: Expression, data: Dataset, *, expand: bool = False) -> tuple[Expression, str]:

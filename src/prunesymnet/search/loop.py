@@ -39,7 +39,7 @@ from prunesymnet.search.screening import screen
 from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
 from prunesymnet.search.stages import STAGES, Batch, Context, Stage, Training, When
 from prunesymnet.search.stages.networks import NETWORKS, network_of
-from prunesymnet.search.stopping import LimitReached, Limits, Patience, looks_like_noise
+from prunesymnet.search.stopping import LimitReached, Limits, Patience, Progress, looks_like_noise
 from prunesymnet.search.waiting import Waiting
 
 SCREENING = Stage("columns", When.START)  # what is found while columns are chosen
@@ -158,16 +158,23 @@ class _Search:
                 return SearchStatus.EXACT
         if self.take(context.run(When.START), context, exhaustive.fits):
             return SearchStatus.EXACT
+        progress = Progress()
         for level in range(self.levels, exhaustive.levels):
             here = context.at(level)
             if self.take(here.run(When.LEVEL), here, exhaustive.fits):
                 return SearchStatus.EXACT
             self.levels = level + 1
-            if not self.archive.exact and looks_like_noise(here, next(iter(self.finish.fitted(self.archive)), None)):
+            if not self.archive.exact and self.is_noise_left(here, progress):
                 return SearchStatus.NOISE_FLOOR
             if self.take(here.run(When.AFTER_LEVEL), here):
                 return SearchStatus.EXACT
         return SearchStatus.EXACT if self.archive.exact else SearchStatus.FINISHED
+
+    def is_noise_left(self, context: Context, progress: Progress) -> bool:
+        """Whether what the formula of the shortest description leaves looks like noise."""
+        chosen = next(iter(self.finish.fitted(self.archive)), None)
+        settled = chosen is not None and progress.is_settled(self.finish.length(chosen, self.rows.used))
+        return looks_like_noise(context, chosen, settled=settled)
 
     def context(self) -> Context:
         """What the stages may know, at the first level."""

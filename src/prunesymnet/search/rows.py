@@ -1,6 +1,7 @@
 """The rows of a search: those that candidates are fitted on, and those held out to judge them."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import Dataset
 from prunesymnet.errors import DataError
 from prunesymnet.expression import Expression
+from prunesymnet.search.between_rows import BetweenRows
 from prunesymnet.search.settings import SearchSettings, SearchStatus
 
 FEWEST_TO_SPLIT = 10  # rows: of fewer, the two that would be held out tell nothing
@@ -36,6 +38,11 @@ class Rows:
         train, held = _split(used, settings.holdout, settings.seed)
         no_error = _no_error(held, settings.exact)
         return cls(data, used, train, held, settings.exact, no_error, fresh)
+
+    @cached_property
+    def between(self) -> BetweenRows:
+        """What lies between the rows that are used."""
+        return BetweenRows.of(self.used)
 
     def is_exact(self, heldout_mse: float) -> bool:
         return self.exact > 0 and heldout_mse <= self.no_error

@@ -81,7 +81,8 @@ class SearchSettings:
 
     How candidates become formulas: `fit_method` is "lm" or "bfgs"; `expand`: products of sums are multiplied out before
     the fit; `remove_operators`: operators are taken out of the best as long as it stays as good; `linear_model`: it
-    starts the search, and is what the answer must not fall behind."""
+    starts the search, and is what the answer must not fall behind; `between_rows`: a formula with poles or waves that
+    no row shows is not believed."""
 
     operators: tuple[str | Operator, ...] = DEFAULT
     pruner: str = "exhaustive"
@@ -104,6 +105,7 @@ class SearchSettings:
     expand: bool = False
     remove_operators: bool = True
     linear_model: bool = True
+    between_rows: bool = True
     exhaustive: ExhaustiveSettings = field(default_factory=ExhaustiveSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)
     pruning: PruningSettings = field(default_factory=PruningSettings)
@@ -145,6 +147,7 @@ PAPER_SETTINGS = SearchSettings(
     expand=True,
     remove_operators=False,
     linear_model=False,
+    between_rows=False,
     selection="accuracy",
     snapping=SnapSettings(only_integers=True, noise=1e-6, fit=FitSettings(method="bfgs")),
 )
@@ -197,6 +200,9 @@ DIFFERENCES: dict[str, Difference] = {
         {"linear_model": True, "selection": "mdl"},
         "The linear model starts the search, and the formula of shortest description is the answer instead of that of "
         "least error.",
+    ),
+    "between-rows": Difference(
+        {"between_rows": True}, "Formulas with poles or waves that no row shows are not believed."
     ),
     "closed-forms": Difference(
         {"snapping": {"only_integers": False, "noise": 0.0}},

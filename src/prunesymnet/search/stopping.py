@@ -59,6 +59,18 @@ class Limits:
 
 
 @dataclass
+class Progress:
+    """Whether the last level has made the best formula's description shorter."""
+
+    length: float = math.inf
+
+    def is_settled(self, length: float) -> bool:
+        """Tell it the length after a level; whether it is clearly no shorter than the one before."""
+        gained, self.length = self.length - length, length
+        return gained < CLEARLY
+
+
+@dataclass
 class Patience:
     """Whether there is an exact formula, and it is simple, or has been there for some batches."""
 
@@ -73,17 +85,18 @@ class Patience:
         return simple or self.waited > MORE_BATCHES
 
 
-def looks_like_noise(context: Context, chosen: Fit | None) -> bool:
+def looks_like_noise(context: Context, chosen: Fit | None, *, settled: bool = False) -> bool:
     """Whether what a formula leaves looks like noise: nothing in the bank explains more of it than chance would, and
-    what could hide behind that chance is a small part of the variation."""
-    if chosen is None or 1 - chosen.r2 > SAYS_SOMETHING:
+    either a whole level of the search has found nothing better (it is `settled`), or what could hide behind that
+    chance is a small part of the variation."""
+    if chosen is None or (1 - chosen.r2 > SAYS_SOMETHING and not settled):
         return False
     settings, names = context.settings, set(context.problem.columns) | set(chosen.expression.variables)
     problem = Problem.of(context.train, settings.operators, ROWS_TO_CHECK, settings.seed)
     problem = problem.only(name for name in problem.columns if name in names)
     hidden = hidden_share(replace(context, problem=problem), chosen)
     most = MAY_BE_MISSED[min(context.budget.level, len(MAY_BE_MISSED) - 1)]
-    return hidden is not None and (1 - chosen.r2) * hidden < most
+    return hidden is not None and (settled or (1 - chosen.r2) * hidden < most)
 
 
 def hidden_share(context: Context, chosen: Fit) -> float | None:

@@ -126,6 +126,10 @@ def term(coefficient: Number, powers: Powers) -> Terms:
     if len(exponentials) > 1 or any(not is_one(powers[atom]) for atom in exponentials):
         rest = {atom: e for atom, e in powers.items() if atom.function != "exp"}
         return multiply(exp(add(*(scale(a.terms, powers[a]) for a in exponentials))), term(coefficient, rest))
+    unsigned = [atom for atom, e in powers.items() if atom.function == "abs" and is_whole(e) and is_even(e) and e]
+    if unsigned:  # abs(u)**2 is u**2
+        rest = {atom: e for atom, e in powers.items() if atom not in unsigned}
+        return reduce(multiply, (to_power(atom.terms, powers[atom]) for atom in unsigned), term(coefficient, rest))
     products = [atom for atom, e in powers.items() if len(atom.terms) == 1 and atom.rank == GROUP and is_whole(e)]
     if products:
         # A product stood together under a root; with a whole power it dissolves.

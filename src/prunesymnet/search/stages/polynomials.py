@@ -12,13 +12,14 @@ from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal
 from prunesymnet.bank.targets import Target, unwrap
 from prunesymnet.coefficients.description import BITS_PER_SYMBOL, constant_bits, residual_bits
-from prunesymnet.coefficients.linear import eliminate
+from prunesymnet.coefficients.linear import elimination
 from prunesymnet.expression import Constant, Expression
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
 
 Array = NDArray[np.float64]
 
 MOST_DEGREE = 12  # beyond it, floats tell powers apart badly
+DEGREES, NUMBERS_OF_TERMS = 3, 6  # that are proposed in noise, which may hide a term, or show one too many
 EXACT_BY_DIFFERENCE = 1e-13  # of the variation, where it is a difference of sums of squares: less is rounding
 
 
@@ -30,8 +31,8 @@ def propose(context: Context) -> Iterator[Batch]:
 
 
 def polynomials(problem: Problem, target: Target, *, only_exact: bool = False) -> Iterator[Proposal]:
-    """The polynomial of all columns of the lowest degree that is exact, else (unless `only_exact`) of the degree that
-    pays best; without the terms that the data do not need."""
+    """The polynomial of all columns of the lowest degree that is exact, without the terms that the data do not need;
+    else (unless `only_exact`) those of the degrees that pay best, with more and with fewer terms."""
     root = np.sqrt(target.weights)
     rows = int((target.weights > 0).sum())
     counts = [comb(len(problem.columns) + degree, degree) for degree in range(MOST_DEGREE + 1)]
@@ -50,16 +51,15 @@ def polynomials(problem: Problem, target: Target, *, only_exact: bool = False) -
     left = np.maximum(values @ values - np.cumsum(along**2)[np.array(counts) - 1], 0.0)
     variation = float(left[0])
     exact = np.flatnonzero(left <= EXACT_BY_DIFFERENCE * variation)
-    if len(exact):
-        degree = int(exact[0])
-    elif only_exact:
+    if not len(exact) and only_exact:
         return
-    else:
-        lengths = residual_bits(rows, left) + (constant_bits(rows) + BITS_PER_SYMBOL) * np.array(counts)
-        degree = int(lengths.argmin())
-    kept, error = eliminate(columns[: counts[degree]], values, rows)
-    formula = weighted_sum([(coefficient, terms[index].expression) for index, coefficient in kept])
-    yield Proposal(target.wrap(formula), error / variation if variation > 0 else 0.0)
+    lengths = residual_bits(rows, left) + (constant_bits(rows) + BITS_PER_SYMBOL) * np.array(counts)
+    degrees = exact[:1] if len(exact) else np.argsort(lengths, kind="stable")[:DEGREES]
+    for degree in degrees.tolist():
+        steps = sorted(elimination(columns[: counts[degree]], values, rows), key=lambda step: step.length)
+        for step in steps[: 1 if len(exact) else NUMBERS_OF_TERMS]:
+            formula = weighted_sum([(coefficient, terms[index].expression) for index, coefficient in step.kept])
+            yield Proposal(target.wrap(formula), step.error / variation if variation > 0 else 0.0)
 
 
 def weighted_sum(terms: list[tuple[float, Expression]]) -> Expression:
