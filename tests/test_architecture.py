@@ -20,7 +20,8 @@ ORDER = {
     "operators": ("operator", "protection", "onnx", "table", "custom"),
     "data": ("messages", "checks", "dataset", "rows", "files"),
     "expression": (
-        "tree", "printing", "parsing", "program", "canonical", "expanding", "polynomial", "factoring", "fingerprint", "sampling",
+        "tree", "printing", "parsing", "program", "canonical", "expanding", "polynomial", "factoring", "fingerprint",
+        "sampling",
     ),
     "expression.canonical": ("numbers", "terms", "algebra"),
     "export": ("common", "latex", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
