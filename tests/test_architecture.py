@@ -18,7 +18,7 @@ ORDER = {
         "equations", "selection", "search", "progress", "runs", "estimator", "report", "cli", "__main__",
     ),
     "operators": ("operator", "protection", "onnx", "table", "custom"),
-    "data": ("messages", "checks", "dataset", "rows", "files"),
+    "data": ("messages", "losses", "checks", "dataset", "neighbours", "rows", "files"),
     "expression": ("tree", "printing", "parsing", "program", "canonical", "factoring", "fingerprint"),
     "expression.canonical": ("numbers", "terms", "algebra"),
     "export": ("common", "latex", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
@@ -42,7 +42,7 @@ ORDER = {
         "drawing", "numbers", "panels", "loss", "places", "networks", "pruning", "graph", "layout", "formula",
         "typeset", "plots", "effects", "rendering", "section", "page",
     ),
-    "coefficients": ("least_squares", "fit", "uncertainty", "description", "linear", "closed_forms", "snapping"),
+    "coefficients": ("least_squares", "reweighting", "fit", "uncertainty", "description", "linear", "closed_forms", "snapping"),
 }  # fmt: skip
 MOST_LINES = 60  # of a function, its docstring not counted: what is read on one screen
 # Functions that are longer, and why. Another may be, with a comment above its first line that begins with "# Long:".

@@ -18,6 +18,7 @@ ABLATIONS: dict[str, SearchSettings] = {
 }
 VARIANTS: dict[str, SearchSettings] = {
     "ours": _DEFAULT,
+    "huber": replace(_DEFAULT, loss="huber"),
     "paper": _PAPER,
     "trained-weights": replace(_PAPER, pruning=PruningSettings(rescale=False)),
     "paper-1000": replace(_PAPER, max_epochs=1000),

@@ -42,6 +42,7 @@ _RECORDS = (
         "The default search.",
         everywhere=True, colour="#0072B2", mark="o",
     ),
+    Method("huber", "PruneSymNet, Huber's loss", "ours", "The default search with `loss=\"huber\"`."),
     Method(
         "paper", "paper preset", "ours",
         "The paper's method alone: one network is trained for 3,000 epochs and pruned by beam search. It has no "

@@ -14,8 +14,8 @@ from prunesymnet.search.rows import Rows
 
 # Most candidates are poor, and a few iterations show it; those that are not get as many as they need.
 PROMISING = 0.9  # R² after the first look that earns a second
-FIRST_LOOK = FitSettings(max_iterations=15, second_chance=False)
-SECOND_LOOK = FitSettings(max_iterations=60)
+FIRST_LOOK = FitSettings(max_iterations=15, second_chance=False, reweightings=3)
+SECOND_LOOK = FitSettings(max_iterations=60, reweightings=20)
 LONGEST_TO_SHRINK = 60  # complexity beyond which taking out one operator at a time would take too long
 NEARLY_EXACT = 1e-12  # of the variation: not exact only for some terms too many, whose constants are hard to find
 AS_GOOD = 1.01  # times the error: rounding in a fit makes more of a difference than that only by chance

@@ -44,6 +44,7 @@ from prunesymnet.search.waiting import Waiting
 
 SCREENING = Stage("columns", When.START)  # what is found while columns are chosen
 FITS_AT_A_TIME = 16  # of those that waited, between two looks at whether to stop
+WORTH_A_LOOK = 0.5  # R² of a formula whose residuals say which rows are outliers
 SCAN_MEMORY = 0.5  # of the memory that banks may have: for the copies of one that a scan needs
 # Seconds for rounding when the time is up, and when someone waits.
 PATIENCE = {SearchStatus.TIME_LIMIT: 1.0, SearchStatus.INTERRUPTED: 0.0}
@@ -72,6 +73,7 @@ def search(
         settings = PRESETS[settings]
     data = distinct_rows(data)
     data.check_sizes()
+    data = data.with_loss(settings.loss)
     settings.constraints.check(data.names, tuple(select_operators(settings.operators)))
     # Our threads work on whole tasks. The matrix products inside are held to one thread each: so they do not get in
     # each other's way, and give the same numbers with any number of workers.
@@ -148,7 +150,7 @@ class _Search:
         if self.take(context.run(When.START), context, exhaustive.fits):
             return SearchStatus.EXACT
         for level in range(self.levels, exhaustive.levels):
-            here = context.at(level)
+            here = self.refocused(context).at(level)
             if self.take(here.run(When.LEVEL), here, exhaustive.fits):
                 return SearchStatus.EXACT
             self.levels = level + 1
@@ -157,6 +159,18 @@ class _Search:
             if self.take(here.run(When.AFTER_LEVEL), here):
                 return SearchStatus.EXACT
         return SearchStatus.EXACT if self.archive.exact else SearchStatus.FINISHED
+
+    def refocused(self, context: Context) -> Context:
+        """With the rows weighted by how far they are from the best formula, where the loss is not the squared one: the
+        scan is by squares."""
+        if self.rows.used.loss.quadratic or self.best.fit.r2 < WORTH_A_LOOK:
+            return context
+        self.rows = self.archive.rows = self.rows.around(self.best.expression)
+        self.fitter = replace(self.fitter, rows=self.rows)
+        self.finish = replace(self.finish, rows=self.rows)
+        settings = self.settings
+        problem = Problem.of(self.rows.train, settings.operators, settings.exhaustive.rows, settings.seed)
+        return replace(context, problem=problem.only(context.problem.columns), train=self.rows.train)
 
     def context(self) -> Context:
         """What the stages may know, at the first level."""

@@ -46,7 +46,8 @@ class BetweenRows:
 
     @classmethod
     def of(cls, data: Dataset) -> "BetweenRows":
-        counts = np.ones(data.rows, dtype=bool) if data.weights is None else data.weights > 0
+        weights = data.search_weights
+        counts = np.ones(data.rows, dtype=bool) if weights is None else weights > 0
         X = np.unique(data.X[counts], axis=0)
         X = X[:: math.ceil(len(X) / MOST_ROWS)]
         y = data.y[counts]

@@ -1,12 +1,13 @@
 """The rows of a search: those that candidates are fitted on, and those held out to judge them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from prunesymnet.coefficients.description import ROUNDING
-from prunesymnet.data import Dataset
+from prunesymnet.data import Dataset, first_weights, weights_around
 from prunesymnet.errors import DataError
+from prunesymnet.expression import Expression, evaluate
 from prunesymnet.search.settings import SearchSettings
 
 FEWEST_TO_SPLIT = 10  # rows: of fewer, the two that would be held out tell nothing
@@ -24,13 +25,29 @@ class Rows:
     held: Dataset
     exact: float
     no_error: float
+    holdout: float
+    seed: int
 
     @classmethod
     def of(cls, data: Dataset, settings: SearchSettings) -> "Rows":
         used = some_rows(data, settings.rows, settings.seed)
+        if not data.loss.quadratic:
+            started = used.with_start_weights(first_weights(used))
+            data, used = started if used is data else data, started
         train, held = _split(used, settings.holdout, settings.seed)
         no_error = max(settings.exact**2 * held.variation, ROUNDING**2 * float(np.mean(held.y**2)))
-        return cls(data, used, train, held, settings.exact, no_error)
+        return cls(data, used, train, held, settings.exact, no_error, settings.holdout, settings.seed)
+
+    def around(self, expression: Expression) -> "Rows":
+        """The same rows, with the weights that a search goes on with from a formula; themselves where all rows count as
+        they did."""
+        values, finite = evaluate(expression, self.used.columns)
+        if self.used.loss.quadratic or not finite.all():
+            return self
+        used = self.used.with_start_weights(weights_around(self.used, values))
+        every = used if self.used is self.every else self.every
+        train, held = (used, used) if not self.holds_out else used.split(self.holdout, self.seed)
+        return replace(self, every=every, used=used, train=train, held=held)
 
     def is_exact(self, heldout_mse: float) -> bool:
         return self.exact > 0 and heldout_mse <= self.no_error
