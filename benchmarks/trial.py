@@ -36,7 +36,8 @@ EMPTY = dict.fromkeys(
 @dataclass(frozen=True)
 class Trial:
     """`noise`: a part of the target's root mean square; `span`: a range for all variables instead of their own;
-    `limit`: seconds; `outliers`: the share of gross outliers. Of a real table, the seed says which quarter is held out, and `points` is None."""
+    `limit`: seconds; `outliers`: the share of rows that are gross outliers. Of a real table, the seed says which
+    quarter is held out, and `points` is None."""
 
     method: str
     set: str

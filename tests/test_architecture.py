@@ -42,7 +42,9 @@ ORDER = {
         "drawing", "numbers", "panels", "loss", "places", "networks", "pruning", "graph", "layout", "formula",
         "typeset", "plots", "effects", "rendering", "section", "page",
     ),
-    "coefficients": ("least_squares", "reweighting", "fit", "uncertainty", "description", "linear", "closed_forms", "snapping"),
+    "coefficients": (
+        "least_squares", "reweighting", "fit", "uncertainty", "description", "linear", "closed_forms", "snapping",
+    ),
 }  # fmt: skip
 MOST_LINES = 60  # of a function, its docstring not counted: what is read on one screen
 # Functions that are longer, and why. Another may be, with a comment above its first line that begins with "# Long:".

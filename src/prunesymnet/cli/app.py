@@ -81,6 +81,16 @@ def fit(
         str | None, typer.Option("--features", "-x", help="The columns to explain it by: a,b,c (left out: all others).")
     ] = None,
     weights: Annotated[str | None, typer.Option(help="A column of weights for the rows.")] = None,
+    y_err: Annotated[
+        str | None, typer.Option(help="A column of standard errors of the target, in place of weights.")
+    ] = None,
+    loss: Annotated[
+        str,
+        typer.Option(
+            help="What an error costs: squared, absolute, huber (for outliers), relative, poisson (for counts), "
+            "quantile:0.9."
+        ),
+    ] = "squared",
     time_limit: Seconds = 60.0,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A folder to keep the run in (see resume, report).")
@@ -111,7 +121,8 @@ def fit(
         from prunesymnet.runs import run
         from prunesymnet.search import PRESETS
 
-        columns, tables = tables_of(data, listed(target), None if features is None else listed(features), weights)
+        chosen = None if features is None else listed(features)
+        columns, tables = tables_of(data, listed(target), chosen, weights, y_err)
         settings = PRESETS[preset.value]
         if operators is not None:
             names = [name for name in listed(operators) if name] + ["id"] * ("id" in OPERATORS)
@@ -121,6 +132,7 @@ def fit(
             time_limit=time_limit,
             max_complexity=max_complexity,
             selection=selection.value,
+            loss=loss,
             workers=jobs,
             seed=seed,
             exhaustive=replace(settings.exhaustive, device=device),

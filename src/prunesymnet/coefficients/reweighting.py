@@ -19,7 +19,8 @@ Array = NDArray[np.float64]
 
 STEPS = 5  # of each least-squares fit: the weights change after it anyway
 HALVINGS = 6  # of a step, until it is given up
-LEAST_CHANGE = 1e-9  # relative: a smaller one of the mean loss, or of all constants, is the end
+LEAST_CHANGE = 1e-9  # of the mean loss, relative: a smaller one is the end
+LEAST_MOVE = 1e-14  # of all constants, relative: so is a smaller one of these, which is their rounding
 WORTH = 0.5  # of what the best constant leaves: a formula that leaves more is not fitted more closely
 
 
@@ -57,7 +58,7 @@ def reweighted(program: Program, data: Dataset, first: Solution, most: int) -> t
             else:
                 status = step.status if step.status is not FitStatus.MAX_ITERATIONS else FitStatus.CONVERGED
                 break
-            small, last = (np.abs(move) <= LEAST_CHANGE * np.abs(theta)).all(), mean
+            small, last = (np.abs(move) <= LEAST_MOVE * np.abs(theta)).all(), mean
             theta, values = theta + move, values_there
             mean = _mean(data, values)
             if small or abs(mean - last) <= LEAST_CHANGE * last:

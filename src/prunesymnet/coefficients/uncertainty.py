@@ -131,7 +131,8 @@ def covariance(
     with np.errstate(all="ignore"):
         left = float(residual @ residual)
         if not data.loss.quadratic:
-            left = data.loss.scatter(data.y, values, data.weights) * float(root @ root)
+            rows = data.rows if data.weights is None else float(data.weights.sum())
+            left = data.loss.scatter(data.y, values, data.weights) * rows
         variance = max(left / freedom, least) if freedom > 0 else math.inf
         result: Array = inverse / told[:, None] / told[None, :] * variance
     if not math.isfinite(variance):

@@ -20,7 +20,7 @@ from prunesymnet.data.checks import check_finite, repair_names
 from prunesymnet.data.dataset import Dataset, from_frame, make_dataset
 from prunesymnet.data.files import EXAMPLES, Table, load_example, read_frame, read_table
 from prunesymnet.data.losses import loss_of
-from prunesymnet.data.neighbours import first_weights, weights_around
+from prunesymnet.data.neighbours import weighted_around, weighted_by_neighbours
 from prunesymnet.data.rows import distinct_rows
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "Table",
     "check_finite",
     "distinct_rows",
-    "first_weights",
     "from_frame",
     "load_example",
     "loss_of",
@@ -37,5 +36,6 @@ __all__ = [
     "read_frame",
     "read_table",
     "repair_names",
-    "weights_around",
+    "weighted_around",
+    "weighted_by_neighbours",
 ]

@@ -377,7 +377,9 @@ def _arity(function: Callable[..., Any], name: str) -> int:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         raise ValueError(f"{name}: its parameters can't be read; wrap it: lambda residual: f(residual)") from None
-    required = [p for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    required = [
+        p for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
     if len(required) not in (1, 2):
         takes = f"it takes {len(required)} arguments"
         raise ValueError(f"{name} must take the residual, or the target and the prediction; {takes}")

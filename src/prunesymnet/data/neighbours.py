@@ -9,9 +9,11 @@ That may be a value beside a pole, too: what is left out of the scan still count
 >>> y = x**2
 >>> y[4] += 30
 >>> table = make_dataset(x, y).with_loss("huber")
->>> np.flatnonzero(first_weights(table) == 0)
+>>> np.flatnonzero(weighted_by_neighbours(table).start_weights == 0)
 array([4])
 """
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,7 @@ Array = NDArray[np.float64]
 NEIGHBOURS = 8  # of each row: up to three of them may be outliers themselves
 NORMAL_MEDIAN = 0.6745  # of the size of a standard normal variable
 FAR = 6.0  # robust standard deviations, at which a row has no weight left: so far off, none is by chance
+ENOUGH = 0.5  # of the rows must be left: outliers are the fewer
 ROWS_AT_A_TIME = 500  # whose distances to all others are computed together
 
 
@@ -31,27 +34,28 @@ def bisquare(off: Array) -> Array:
     return np.where(off < FAR, (1 - (off / FAR) ** 2) ** 2, 0.0)
 
 
-def first_weights(data: Dataset) -> Array | None:
-    """The weights that a search begins with; None for squares."""
+def weighted_by_neighbours(data: Dataset) -> Dataset:
+    """The table with the weights that a search begins with; as it is for squares."""
     if data.loss.quadratic:
-        return None
-    near = nearest(data.X)
-    around = data.y[near]
+        return data
+    around = data.y[nearest(data.X)]
     middle = np.median(around, axis=1)
-    weights = data.loss.tilt(data.y, _prediction(data, around))
+    weights = data.loss.tilt(data.y, np.array([data.loss.centre(values, None) for values in around]))
     if data.loss.rejects:
         spread = np.median(np.abs(around - middle[:, None]), axis=1) / NORMAL_MEDIAN
-        weights = weights * _unless_far(np.abs(data.y - middle), np.maximum(spread, np.median(spread)))
-    return _some_left(weights, data)
+        weights = weights * _unless_far(data.y - middle, np.maximum(spread, np.median(spread)))
+    return _started(data, weights)
 
 
-def weights_around(data: Dataset, values: Array) -> Array | None:
-    """The weights that a search goes on with when it has a formula with such values."""
+def weighted_around(data: Dataset, values: Array) -> Dataset:
+    """The table with the weights that a search goes on with when it has a formula with such values; as it is for
+    squares, and where the formula is not finite."""
+    if data.loss.quadratic or not np.isfinite(values).all():
+        return data
     weights = data.loss.tilt(data.y, values)
     if data.loss.rejects:
-        residual = data.y - values
-        weights = weights * _unless_far(np.abs(residual), np.sqrt(data.loss.variance(data.y, values, data.weights)))
-    return _some_left(weights, data)
+        weights = weights * _unless_far(data.y - values, math.sqrt(data.loss.variance(data.y, values, data.weights)))
+    return _started(data, weights)
 
 
 def nearest(X: Array) -> NDArray[np.int64]:
@@ -69,17 +73,12 @@ def nearest(X: Array) -> NDArray[np.int64]:
     return found
 
 
-def _prediction(data: Dataset, around: Array) -> Array:
-    """For each row, the constant of least loss for its neighbours."""
-    return np.array([data.loss.centre(values, None) for values in around])
-
-
-def _unless_far(off: Array, spread: Array | float) -> Array:
+def _unless_far(residual: Array, spread: Array | float) -> Array:
     with np.errstate(all="ignore"):
-        return np.where(off > 0, bisquare(off / spread), 1.0)
+        return np.where(residual != 0, bisquare(np.abs(residual) / spread), 1.0)
 
 
-def _some_left(weights: Array, data: Dataset) -> Array | None:
-    """The weights, unless they leave too few rows to say anything."""
+def _started(data: Dataset, weights: Array) -> Dataset:
+    """With these weights to start from, unless they leave too few rows to say anything."""
     counts = weights > 0 if data.weights is None else weights * data.weights > 0
-    return weights / weights.max() if 2 * counts.sum() > data.rows else None
+    return data.with_start_weights(weights / weights.max() if counts.sum() > ENOUGH * data.rows else None)

@@ -24,7 +24,7 @@ def settings_of(estimator: Any) -> SearchSettings:
         raise TypeError(f"preset must be a name or SearchSettings, got {type(preset).__name__}")
     _check_others(estimator)
     said: dict[str, Any] = {}
-    for name in ("max_complexity", "time_limit", "selection"):
+    for name in ("max_complexity", "time_limit", "selection", "loss"):
         if getattr(estimator, name) is not None:
             said[name] = getattr(estimator, name)
     if estimator.operators is not None:

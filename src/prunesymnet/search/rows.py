@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from prunesymnet.coefficients.description import ROUNDING
-from prunesymnet.data import Dataset, first_weights, weights_around
+from prunesymnet.data import Dataset, weighted_around, weighted_by_neighbours
 from prunesymnet.errors import DataError
 from prunesymnet.expression import Expression, evaluate
 from prunesymnet.search.settings import SearchSettings
@@ -31,20 +31,15 @@ class Rows:
     @classmethod
     def of(cls, data: Dataset, settings: SearchSettings) -> "Rows":
         used = some_rows(data, settings.rows, settings.seed)
-        if not data.loss.quadratic:
-            started = used.with_start_weights(first_weights(used))
-            data, used = started if used is data else data, started
+        started = weighted_by_neighbours(used)
+        data, used = started if used is data else data, started
         train, held = _split(used, settings.holdout, settings.seed)
         no_error = max(settings.exact**2 * held.variation, ROUNDING**2 * float(np.mean(held.y**2)))
         return cls(data, used, train, held, settings.exact, no_error, settings.holdout, settings.seed)
 
     def around(self, expression: Expression) -> "Rows":
-        """The same rows, with the weights that a search goes on with from a formula; themselves where all rows count as
-        they did."""
-        values, finite = evaluate(expression, self.used.columns)
-        if self.used.loss.quadratic or not finite.all():
-            return self
-        used = self.used.with_start_weights(weights_around(self.used, values))
+        """The same rows, with the weights that a search goes on with from a formula."""
+        used = weighted_around(self.used, evaluate(expression, self.used.columns).values)
         every = used if self.used is self.every else self.every
         train, held = (used, used) if not self.holds_out else used.split(self.holdout, self.seed)
         return replace(self, every=every, used=used, train=train, held=held)
