@@ -58,6 +58,17 @@ Saved = Annotated[Path, typer.Argument(help="A run's folder, or a saved model (J
 RunDir = Annotated[Path, typer.Argument(help="A run's folder.", metavar="RUN")]
 Data = Annotated[str, typer.Argument(help="A table: .csv, .tsv, .txt (also .gz), .parquet; - is standard input.")]
 Seconds = Annotated[float, typer.Option("--time-limit", "-t", help="Seconds to search at most.")]
+StandardErrors = Annotated[
+    str | None, typer.Option("--y-err", help="A column of standard errors of the target, in place of weights.")
+]
+LossName = Annotated[
+    str,
+    typer.Option(
+        "--loss",
+        help="What an error costs: squared, absolute, huber (for outliers), relative, poisson (for counts), "
+        "quantile:0.9.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Index = Annotated[int | None, typer.Option("--index", "-i", help="A row of the front (left out: the chosen one).")]
@@ -81,16 +92,8 @@ def fit(
         str | None, typer.Option("--features", "-x", help="The columns to explain it by: a,b,c (left out: all others).")
     ] = None,
     weights: Annotated[str | None, typer.Option(help="A column of weights for the rows.")] = None,
-    y_err: Annotated[
-        str | None, typer.Option(help="A column of standard errors of the target, in place of weights.")
-    ] = None,
-    loss: Annotated[
-        str,
-        typer.Option(
-            help="What an error costs: squared, absolute, huber (for outliers), relative, poisson (for counts), "
-            "quantile:0.9."
-        ),
-    ] = "squared",
+    y_err: StandardErrors = None,
+    loss: LossName = "squared",
     time_limit: Seconds = 60.0,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A folder to keep the run in (see resume, report).")

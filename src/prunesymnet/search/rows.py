@@ -41,7 +41,7 @@ class Rows:
         """The same rows, with the weights that a search goes on with from a formula."""
         used = weighted_around(self.used, evaluate(expression, self.used.columns).values)
         every = used if self.used is self.every else self.every
-        train, held = (used, used) if not self.holds_out else used.split(self.holdout, self.seed)
+        train, held = _split(used, self.holdout, self.seed)
         return replace(self, every=every, used=used, train=train, held=held)
 
     def is_exact(self, heldout_mse: float) -> bool:
