@@ -21,7 +21,8 @@ STEPS = 5  # of each least-squares fit: the weights change after it anyway
 HALVINGS = 6  # of a step, until it is given up
 LEAST_CHANGE = 1e-9  # of the mean loss, relative: a smaller one is the end
 LEAST_MOVE = 1e-14  # of all constants, relative: so is a smaller one of these, which is their rounding
-WORTH = 0.5  # of what the best constant leaves: a formula that leaves more is not fitted more closely
+FEW = 5  # fits: with so few, a formula is only looked at, and
+WORTH = 0.5  # of what the best constant leaves is more than is worth a closer look
 
 
 def reweighted(program: Program, data: Dataset, first: Solution, most: int) -> tuple[Solution, float]:
@@ -31,9 +32,9 @@ def reweighted(program: Program, data: Dataset, first: Solution, most: int) -> t
         values = program.values(data.columns, theta)
         mean = _mean(data, values)
         if not len(theta) or not np.isfinite(values).all():
-            return _solution(first, theta, mean, first.status, 0), mean
-        if mean > WORTH * data.variation and math.isfinite(mean) and most < STEPS:
-            return _solution(first, theta, mean, first.status, 0), mean
+            return _solution(theta, mean, first.status, 0), mean
+        if most <= FEW and math.isfinite(mean) and mean > WORTH * data.variation:
+            return _solution(theta, mean, first.status, 0), mean
         nothing = (16 * EPSILON) ** 2 * data.mean(y**2)
         status, iterations = FitStatus.MAX_ITERATIONS, first.iterations
         for _ in range(most):
@@ -64,7 +65,7 @@ def reweighted(program: Program, data: Dataset, first: Solution, most: int) -> t
             if small or abs(mean - last) <= LEAST_CHANGE * last:
                 status = FitStatus.RANK_DEFICIENT if step.status is FitStatus.RANK_DEFICIENT else FitStatus.CONVERGED
                 break
-    return _solution(first, theta, mean, status, iterations), mean
+    return _solution(theta, mean, status, iterations), mean
 
 
 def first_root(program: Program, data: Dataset) -> Array | None:
@@ -83,5 +84,5 @@ def _mean(data: Dataset, values: Array) -> float:
     return data.mse(values) if np.isfinite(values).all() else math.inf
 
 
-def _solution(first: Solution, theta: Array, mean: float, status: FitStatus, iterations: int) -> Solution:
+def _solution(theta: Array, mean: float, status: FitStatus, iterations: int) -> Solution:
     return Solution(theta, mean, status if math.isfinite(mean) else FitStatus.NOT_FINITE, iterations)
