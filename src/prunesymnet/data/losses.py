@@ -1,12 +1,13 @@
 """What an error costs: the loss that formulas are fitted by and compared by.
 
->>> x, y = np.arange(5.0), np.array([0.0, 1.0, 2.0, 3.0, 40.0])
+>>> x = np.arange(10.0)
+>>> y = np.where(x == 9, 40.0, x)
 >>> for name in ("squared", "absolute", "huber", "quantile:0.9"):
 ...     print(name, round(loss_of(name).mean(y, x + 0.1), 4))
-squared 257.768
-absolute 0.0196
-huber 0.0222
-quantile:0.9 0.0002
+squared 95.49
+absolute 0.0303
+huber 0.0241
+quantile:0.9 0.0003
 
 A fit by any of them is a sequence of least-squares fits (`surrogate`): each has the weights, and the target, by which
 squares have the slope of the loss at the prediction so far.
@@ -15,8 +16,8 @@ So that formulas can be compared in one way, `mean` is in the units of a mean sq
 power p of the residual, it is the mean loss to the power 2/p. Half the number of rows times its logarithm is then the
 negative log-likelihood of residuals of that distribution, up to a constant.
 
-Residuals of "huber", "absolute" and "quantile" are *compared* with a bound: one that is larger than a few times the
-third quartile of all counts as much as that. A formula that is exact but for some gross outliers is found to be exact.
+Residuals of "huber", "absolute" and "quantile" are *compared* with a bound: one that is larger than a few times their
+robust size counts as much as that. A formula that is exact but for some gross outliers is found to be exact.
 """
 
 import inspect
@@ -35,11 +36,16 @@ Array = NDArray[np.float64]
 Weights = Array | None
 
 NAMES = ("squared", "absolute", "huber", "relative", "poisson", "quantile:0.9")
-THIRD_QUARTILE = 0.75  # of the residuals' sizes, which up to a quarter of rows that are wrong can't make large
-NORMAL_QUARTILE = 1.1503  # the same of the standard normal distribution
+WRONG = 0.25  # of the rows may be anything: no size of the residuals grows beyond all bounds by so many
+THIRD_QUARTILE = 0.75  # of the residuals' sizes, on which these rows have little influence either
 HUBER = 1.345  # robust standard deviations: 95% as efficient as least squares where errors are normal
-BOUND = 3.0  # robust standard deviations: of normal errors, three in a thousand are larger
-QUARTILES = 4.0  # as a bound of absolute errors: of Laplace's distribution, four in a thousand are larger
+# Bounds of a loss in units of its robust mean, by which that mean is found: with these it is the mean itself for
+# squares of normal errors, and for the absolute values of Laplace's.
+BOUND_OF_SQUARES, BOUND_OF_ABSOLUTES = 3.568, 3.921
+LARGEST_SQUARE, LARGEST_ABSOLUTE = (
+    9.0,
+    5.5,
+)  # robust means that one row may count: of such errors, 3 or 4 in 1000 are more
 SMOOTH = 1e-3  # of the third quartile: the corner of an absolute loss is rounded within so much of 0
 SMALL = 1e-4  # relative: below this the deviance is its series, which keeps all digits
 LEAST_MEAN = 1e-3  # of the target's mean: what a prediction of a count is raised to for its weight
@@ -56,6 +62,24 @@ def quantile_of(values: Array, share: float, weights: Weights = None) -> float:
     order = np.argsort(values)
     total = np.cumsum(weights[order])
     return float(values[order[min(int(np.searchsorted(total, share * total[-1])), len(values) - 1)]])
+
+
+def robust_mean(losses: Array, bound: float, weights: Weights = None) -> float:
+    """The mean of losses of which none counts more than `bound` times that mean; up to a quarter may be anything (an
+    M-estimate of scale). It changes smoothly with every loss below the bound, so that formulas can be compared by it.
+
+    >>> round(robust_mean(np.array([1.0, 2.0, 3.0, 2.0, 1.0, 3.0, 1e9, 2.0]), BOUND_OF_SQUARES), 2)
+    3.92
+    """
+    order = np.argsort(losses)
+    sizes, shares = losses[order], np.ones(len(losses)) if weights is None else weights[order]
+    total, below = float(shares.sum()), np.cumsum(shares)
+    # With the k smallest losses below the bound, their sum by the mean and the bound for each other make WRONG * bound.
+    with np.errstate(all="ignore"):
+        means = np.cumsum(shares * sizes) / (bound * (below - (1 - WRONG) * total))
+        fits = (below > (1 - WRONG) * total) & (np.append(sizes[1:], np.inf) > bound * means)
+    place = int(fits.argmax()) if fits.any() else len(sizes) - 1
+    return float(means[place])
 
 
 @dataclass(frozen=True)
@@ -138,7 +162,7 @@ class Huber(Loss):
         return self
 
     def scale(self, residual: Array, weights: Weights) -> float:
-        return quantile_of(np.abs(residual), THIRD_QUARTILE, weights) / NORMAL_QUARTILE
+        return math.sqrt(robust_mean(residual**2, BOUND_OF_SQUARES, weights))
 
     def each(self, y: Array, values: Array, scale: float) -> Array:
         size, reach = np.abs(y - values), self.reach * scale
@@ -149,9 +173,9 @@ class Huber(Loss):
         return np.where(size <= reach, 1.0, reach / np.where(size > reach, size, 1.0)), y
 
     def mean(self, y: Array, values: Array, weights: Weights = None) -> float:
-        residual = y - values
-        bound = max(BOUND, self.reach) * self.scale(residual, weights)
-        return float(np.average(np.minimum(np.abs(residual), bound) ** 2, weights=weights))
+        squares = (y - values) ** 2
+        bound = max(LARGEST_SQUARE, self.reach**2) * robust_mean(squares, BOUND_OF_SQUARES, weights)
+        return float(np.average(np.minimum(squares, bound), weights=weights))
 
     def centre(self, y: Array, weights: Weights) -> float:
         return quantile_of(y, 0.5, weights)
@@ -189,7 +213,7 @@ class Quantile(Loss):
 
     def mean(self, y: Array, values: Array, weights: Weights = None) -> float:
         each = self.each(y, values, 1.0)
-        bound = QUARTILES * quantile_of(each, THIRD_QUARTILE, weights)
+        bound = LARGEST_ABSOLUTE * robust_mean(each, BOUND_OF_ABSOLUTES, weights)
         return float(np.average(np.minimum(each, bound), weights=weights)) ** 2
 
     def centre(self, y: Array, weights: Weights) -> float:
@@ -387,7 +411,7 @@ def _arity(function: Callable[..., Any], name: str) -> int:
 
 
 def _check_varies(loss: Loss, y: Array, weights: Weights) -> None:
-    if quantile_of(np.abs(y - quantile_of(y, 0.5, weights)), THIRD_QUARTILE, weights) == 0 and np.ptp(y) > 0:
+    if robust_mean(np.abs(y - quantile_of(y, 0.5, weights)), BOUND_OF_ABSOLUTES, weights) == 0 and np.ptp(y) > 0:
         raise DataError(
             f"loss={loss.name!r} takes up to a quarter of the rows for outliers, and the target has one value in three "
             "quarters of them; use 'squared', or 'poisson' for counts"

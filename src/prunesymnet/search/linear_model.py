@@ -67,7 +67,8 @@ def linear_models(data: Dataset) -> tuple[Fit, Fit]:
     """The linear model, and the one without the columns that it can do without."""
     whole = fit(linear(data.names), data)
     squares = data.as_squares(evaluate(whole.expression, data.columns).values)
-    few = needed_columns(squares, no_worse_than(measure(whole.expression, squares), squares))
+    base = whole if squares is data else measure(whole.expression, squares)
+    few = needed_columns(squares, no_worse_than(base, squares))
     shorter = whole if few == data.names else fit(linear(few), data)
     return with_canonical_formula(whole), with_canonical_formula(shorter)
 

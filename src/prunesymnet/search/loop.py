@@ -38,13 +38,13 @@ from prunesymnet.search.rows import Rows
 from prunesymnet.search.screening import screen
 from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
 from prunesymnet.search.stages import STAGES, Batch, Context, Stage, Training, When
+from prunesymnet.search.stages.base import SAYS_SOMETHING
 from prunesymnet.search.stages.networks import NETWORKS, network_of
 from prunesymnet.search.stopping import LimitReached, Limits, Patience, looks_like_noise
 from prunesymnet.search.waiting import Waiting
 
 SCREENING = Stage("columns", When.START)  # what is found while columns are chosen
 FITS_AT_A_TIME = 16  # of those that waited, between two looks at whether to stop
-WORTH_A_LOOK = 0.5  # R² of a formula whose residuals say which rows are outliers
 SCAN_MEMORY = 0.5  # of the memory that banks may have: for the copies of one that a scan needs
 # Seconds for rounding when the time is up, and when someone waits.
 PATIENCE = {SearchStatus.TIME_LIMIT: 1.0, SearchStatus.INTERRUPTED: 0.0}
@@ -150,7 +150,7 @@ class _Search:
         if self.take(context.run(When.START), context, exhaustive.fits):
             return SearchStatus.EXACT
         for level in range(self.levels, exhaustive.levels):
-            here = self.refocused(context).at(level)
+            here = self.refocused(context, level).at(level)
             if self.take(here.run(When.LEVEL), here, exhaustive.fits):
                 return SearchStatus.EXACT
             self.levels = level + 1
@@ -160,12 +160,13 @@ class _Search:
                 return SearchStatus.EXACT
         return SearchStatus.EXACT if self.archive.exact else SearchStatus.FINISHED
 
-    def refocused(self, context: Context) -> Context:
+    def refocused(self, context: Context, level: int) -> Context:
         """With the rows weighted by how far they are from the best formula, where the loss is not the squared one: the
-        scan is by squares."""
-        if self.rows.used.loss.quadratic or self.best.fit.r2 < WORTH_A_LOOK:
+        scan is by squares. Where none says much after a level, the law may be in the rows that were left out."""
+        loss, says_something = self.rows.used.loss, self.best.fit.r2 >= 1 - SAYS_SOMETHING
+        if loss.quadratic or not (says_something or (level and loss.rejects)):
             return context
-        self.rows = self.archive.rows = self.rows.around(self.best.expression)
+        self.rows = self.archive.rows = self.rows.around(self.best.expression if says_something else None)
         self.fitter = replace(self.fitter, rows=self.rows)
         self.finish = replace(self.finish, rows=self.rows)
         settings = self.settings

@@ -37,9 +37,11 @@ class Rows:
         no_error = max(settings.exact**2 * held.variation, ROUNDING**2 * float(np.mean(held.y**2)))
         return cls(data, used, train, held, settings.exact, no_error, settings.holdout, settings.seed)
 
-    def around(self, expression: Expression) -> "Rows":
-        """The same rows, with the weights that a search goes on with from a formula."""
-        used = weighted_around(self.used, evaluate(expression, self.used.columns).values)
+    def around(self, expression: Expression | None) -> "Rows":
+        """The same rows, with the weights that a search goes on with from a formula; from none, all rows count."""
+        used = self.used.with_start_weights(None)
+        if expression is not None:
+            used = weighted_around(used, evaluate(expression, used.columns).values)
         every = used if self.used is self.every else self.every
         train, held = _split(used, self.holdout, self.seed)
         return replace(self, every=every, used=used, train=train, held=held)

@@ -58,7 +58,7 @@ class _Candidates:
     def of(self, trainer: Trainer, restart: int, epoch: int) -> tuple[Batch, set[str]]:
         """The candidates of one network, and their forms."""
         weights, nodes = trainer.snapshot(restart)
-        trained = Trained(self.network, weights, nodes, self.data.y, self.data.weights)
+        trained = Trained(self.network, weights, nodes, self.data.y, self.data.search_weights)
         forms, found = set(), []
         for subnetwork in self.prune(trained, self.settings.pruning, self.rng):
             key = frozenset(subnetwork.chosen.items())
