@@ -90,10 +90,10 @@ def test_huber_counts_normal_errors_as_squares_nearly():
 def test_a_robust_mean_solves_its_equation(values, bound, seed):
     losses = np.abs(values)
     weights = np.random.default_rng(seed).uniform(0.5, 2, len(values))
-    for given in (None, weights):
-        mean = robust_mean(losses, bound, given)
+    for shares in (None, weights):
+        mean = robust_mean(losses, bound, shares)
         if mean > 1e-9:
-            assert np.average(np.minimum(losses / mean, bound), weights=given) == pytest.approx(bound / 4)
+            assert np.average(np.minimum(losses / mean, bound), weights=shares) == pytest.approx(bound / 4)
 
 
 def test_a_robust_mean_is_the_mean_of_what_it_is_for():
