@@ -6,6 +6,7 @@ LONG = 60.0  # the same for the paper's method, where the epochs decide
 HOUR = 3600.0  # the same for a method that its number of formulas ends
 SHORT = 2.0  # the same for the search without each of its stages: there are many, and most fits end within a second
 NOISE = 0.01  # of the target's root mean square, where methods are compared on noisy points
+OUTLIERS = 0.05  # of the rows, where gross outliers are
 FRESH = 2000, 10_007  # points that judge a formula, and the seed that draws them
 STOPPING = 20_011  # and the seed of the run: draws the fresh points that say when the paper's method stops
 RANDOM = "random-60"  # the set of release 0.6.0: the next takes another seed, and nobody looks at its formulas before

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from benchmarks.conditions import FURTHER, HOUR, LIMIT, LONG, NOISE, POINTS, RANDOM, SHORT
+from benchmarks.conditions import FURTHER, HOUR, LIMIT, LONG, NOISE, OUTLIERS, POINTS, RANDOM, SHORT
 from benchmarks.methods.ours import ABLATIONS, WITH_ONE
 from benchmarks.methods.registry import EVERYWHERE, QUICK
 from benchmarks.problems import load
@@ -23,16 +23,19 @@ class Runs:
     span: tuple[float, float] | None = None
     seconds: tuple[float, ...] = (LIMIT,)
     seeds: int = 1
+    outliers: tuple[float, ...] = (0.0,)
 
     def trials(self) -> Iterator[Trial]:
-        for limit, points, noise, seed, group, method in product(
-            self.seconds, self.points, self.noise, range(self.seeds), self.sets, self.methods
+        for limit, points, noise, outliers, seed, group, method in product(
+            self.seconds, self.points, self.noise, self.outliers, range(self.seeds), self.sets, self.methods
         ):
             if group == "real":  # as they are
                 yield from (Trial(method, group, name, 0.0, None, None, limit, seed) for name in real_names())
             else:
                 names = (problem.name for problem in load(group))
-                yield from (Trial(method, group, name, noise, points, self.span, limit, seed) for name in names)
+                yield from (
+                    Trial(method, group, name, noise, points, self.span, limit, seed, outliers) for name in names
+                )
 
 
 PLANS: dict[str, tuple[Runs, ...]] = {
@@ -61,6 +64,8 @@ PLANS: dict[str, tuple[Runs, ...]] = {
     "random": (Runs(EVERYWHERE, sets=(RANDOM,)),),
     "real": (Runs(EVERYWHERE, sets=("real",), seeds=3),),
     "noise": (Runs(("ours", "operon", "operon-mdl"), noise=(0.0, 0.001, NOISE, 0.1)),),
+    # gross outliers, and a loss that they do not decide
+    "outliers": (Runs(("ours", "huber"), outliers=(0.0, OUTLIERS)),),
     "points": (Runs(("ours", "operon", "operon-mdl"), points=(20, 50, POINTS, 500)),),
     "range": (Runs(("ours", "operon", "operon-mdl"), span=(1.0, 2.0)),),
     "limits": (Runs(("ours", "operon", "operon-mdl"), noise=(0.0, NOISE), seconds=(1.0, LIMIT, LONG)),),

@@ -110,6 +110,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--sets", type=_list(str), help=", ".join((*SETS, "random-1 (or another seed)", "real")))
     parser.add_argument("--problems", type=_list(str), help="only these, such as koza-01,koza-02")
     parser.add_argument("--noise", type=_list(float), help="parts of the target's root mean square, such as 0,0.01")
+    parser.add_argument("--outliers", type=_list(float), help="shares of gross outliers, such as 0,0.05")
     parser.add_argument("--points", type=_list(int))
     parser.add_argument("--range", type=_list(float), dest="span", help="low,high for all variables")
     parser.add_argument("--seconds", type=_list(float), help="limits for each fit")
@@ -148,7 +149,7 @@ def options() -> argparse.Namespace:
             parser.error(f"{name} must be of {few}, got {', '.join(unknown)}")
     if chosen.span and not (len(chosen.span) == 2 and chosen.span[0] < chosen.span[1]):
         parser.error("range must be two numbers, the lower first, such as 1,2")
-    for name, least in {"noise": 0, "points": 10, "seconds": 0.1}.items():
+    for name, least in {"noise": 0, "outliers": 0, "points": 10, "seconds": 0.1}.items():
         if any(not value >= least for value in getattr(chosen, name) or ()):
             parser.error(f"{name} must be at least {least}, got {', '.join(map(str, getattr(chosen, name)))}")
     for name in ("seeds", "every"):
@@ -158,7 +159,7 @@ def options() -> argparse.Namespace:
 
 
 def wanted(chosen: argparse.Namespace) -> Iterator[Trial]:
-    names = ("sets", "noise", "points", "span", "seconds", "seeds")
+    names = ("sets", "noise", "outliers", "points", "span", "seconds", "seeds")
     changes = {name: value for name in names if (value := getattr(chosen, name)) is not None}
     if chosen.plans or not (changes or chosen.methods):
         parts = [part for name in chosen.plans or PLANS for part in PLANS[name]]

@@ -23,7 +23,7 @@ from benchmarks.conditions import FRESH, LIMIT, POINTS, STOPPING
 from benchmarks.methods import method
 from benchmarks.methods.ours import stops_on_fresh
 from benchmarks.methods.registry import METHODS
-from benchmarks.problems import Problem, load, noisy
+from benchmarks.problems import Problem, load, noisy, with_outliers
 from benchmarks.recovery import recovered, right_form, strictly_recovered
 from prunesymnet.data import Dataset, make_dataset
 from prunesymnet.expression import Expression, canonical, evaluate, to_text
@@ -38,7 +38,8 @@ EMPTY = dict.fromkeys(
 @dataclass(frozen=True)
 class Trial:
     """`noise`: a part of the target's root mean square; `span`: a range for all variables instead of their own;
-    `limit`: seconds. Of a real table, the seed says which quarter is held out, and `points` is None."""
+    `limit`: seconds; `outliers`: the share of rows that are gross outliers. Of a real table, the seed says which
+    quarter is held out, and `points` is None."""
 
     method: str
     set: str
@@ -48,6 +49,7 @@ class Trial:
     span: tuple[float, float] | None = None
     limit: float = LIMIT
     seed: int = 0
+    outliers: float = 0.0
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -78,8 +80,8 @@ def tables(trial: Trial, problem: Problem | None) -> tuple[Dataset, Dataset]:
 
         return split(load_real(trial.problem), trial.seed)
     assert trial.points is not None
-    data = problem.sample(trial.points, trial.seed)
-    return noisy(data, trial.noise, trial.seed), problem.sample(*FRESH)
+    data = noisy(problem.sample(trial.points, trial.seed), trial.noise, trial.seed)
+    return with_outliers(data, trial.outliers, trial.seed), problem.sample(*FRESH)
 
 
 def stopping(trial: Trial, problem: Problem | None) -> dict[str, Dataset]:

@@ -18,7 +18,7 @@ ORDER = {
         "equations", "selection", "search", "progress", "runs", "estimator", "report", "cli", "__main__",
     ),
     "operators": ("operator", "protection", "onnx", "table", "custom"),
-    "data": ("messages", "checks", "dataset", "rows", "files"),
+    "data": ("messages", "losses", "checks", "dataset", "neighbours", "rows", "files"),
     "expression": (
         "tree", "printing", "parsing", "program", "canonical", "expanding", "polynomial", "factoring", "fingerprint",
         "sampling",
@@ -46,8 +46,8 @@ ORDER = {
         "typeset", "plots", "effects", "rendering", "section", "page",
     ),
     "coefficients": (
-        "significant", "least_squares", "fit", "uncertainty", "description", "linear", "closed_forms", "snapping",
-        "rounded",
+        "significant", "least_squares", "reweighting", "fit", "uncertainty", "description", "linear", "closed_forms",
+        "snapping", "rounded",
     ),
 }  # fmt: skip
 MOST_LINES = 60  # of a function, its docstring not counted: what is read on one screen

@@ -51,6 +51,7 @@ _RECORDS = (
         operators=f"{ALL}; exp(y*log(x)) is written x**y", ends="exact, or nothing left but noise",
         everywhere=True, colour="#0072B2", mark="o",
     ),
+    Method("huber", "PruneSymNet, Huber's loss", "ours", "The default search with `loss=\"huber\"`."),
     Method(
         "paper", "paper preset", "ours",
         "The paper's method to the letter: one network is trained for 3,000 epochs and pruned by beam search. It has "

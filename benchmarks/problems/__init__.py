@@ -77,6 +77,16 @@ def noisy(data: Dataset, noise: float, seed: int) -> Dataset:
     return make_dataset(data.X, y, names=data.names, target=data.target)
 
 
+def with_outliers(data: Dataset, share: float, seed: int) -> Dataset:
+    """With this share of the targets moved up or down by 10 to 30 of their standard deviations."""
+    if not share:
+        return data
+    rng = np.random.default_rng(2000 + seed)
+    y, rows = data.y.copy(), rng.choice(data.rows, max(round(share * data.rows), 1), replace=False)
+    y[rows] += rng.choice([-1.0, 1.0], len(rows)) * rng.uniform(10, 30, len(rows)) * data.y.std()
+    return make_dataset(data.X, y, names=data.names, target=data.target)
+
+
 def one_weight_per_edge(formula: Expression, rng: np.random.Generator) -> Expression:
     """The formula as a pruned network writes it: every operand of every operator has a weight of its own."""
 

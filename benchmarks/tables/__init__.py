@@ -33,6 +33,7 @@ TABLES: dict[str, Callable[[pd.DataFrame], Table | None]] = {
     "further": methods.further,
     "random": methods.random,
     "noise": methods.noise,
+    "outliers": methods.outliers,
     "points": methods.points,
     "limits": methods.limits,
     "mechanisms": mechanisms.mechanisms,
@@ -43,6 +44,7 @@ TABLES: dict[str, Callable[[pd.DataFrame], Table | None]] = {
     "missed": behind.missed,
 }
 BY_MACHINE = ("summary",)  # those that compare the runs of each machine apart
+WITH_OUTLIERS = ("outliers",)  # those that show runs with gross outliers
 # The plans of benchmarks.run that make a table's runs, where they are not called as the table is; none means all.
 PLANS = {
     "summary": "comparison further random real",
@@ -66,7 +68,7 @@ PLANS = {
 def make(name: str, lines: Sequence[dict[str, Any]] | None = None) -> Table | None:
     """A table by name, of these lines or of the results file."""
     lines = statistics.rows() if lines is None else lines
-    return TABLES[name](statistics.frame(lines, per_machine=name in BY_MACHINE))
+    return TABLES[name](statistics.frame(lines, per_machine=name in BY_MACHINE, outliers=name in WITH_OUTLIERS))
 
 
 def page(name: str, lines: Sequence[dict[str, Any]] | None = None) -> str:
@@ -88,10 +90,12 @@ def markdown(name: str, lines: Sequence[dict[str, Any]] | None = None) -> str:
 
 def files(lines: Sequence[dict[str, Any]]) -> dict[str, str]:
     """The text of every table's two files by their names; a message for each table without runs."""
-    latest, of_each_machine = (statistics.frame(lines, per_machine=each) for each in (False, True))
+    latest = statistics.frame(lines)
+    special = {name: statistics.frame(lines, per_machine=True) for name in BY_MACHINE}
+    special |= {name: statistics.frame(lines, outliers=True) for name in WITH_OUTLIERS}
     found = {}
     for name, build in TABLES.items():
-        table = build(of_each_machine if name in BY_MACHINE else latest)
+        table = build(special.get(name, latest))
         if table is None:
             print(f"{name}: no runs yet")
             continue

@@ -161,6 +161,24 @@ def noise(runs: pd.DataFrame) -> Table | None:
     return Table("Noise", caption, with_heads(lines), chosen) if lines else None
 
 
+def outliers(runs: pd.DataFrame) -> Table | None:
+    """What gross outliers do to squares, and to a loss that bounds them."""
+    usual = (runs["limit"] == LIMIT) & (runs["noise"] == 0) & (runs["seed"] == 0)
+    chosen = plain(runs[usual & runs["method"].isin(("ours", "huber"))], "paper").sort_values("outliers")
+    lines = []
+    for method in ("ours", "huber"):
+        own = of(chosen, method)
+        if own["outliers"].nunique() > 1:
+            parts = own.groupby("outliers")["form"]
+            cells = {f"{share:.0%} outliers": count(form, sum(sizes().values())) for share, form in parts}
+            lines.append({"method": called(own, method)} | cells)
+    caption = (
+        "The paper's expressions where some rows are moved by 10 to 30 standard deviations of the target: how many "
+        f"have the right form; {EVEN}."
+    )
+    return Table("Outliers", caption, with_heads(lines), chosen) if lines else None
+
+
 def points(runs: pd.DataFrame) -> Table | None:
     """What is left when there are fewer points, or when they lie closer together."""
     chosen = runs[(runs["set"] == "paper") & (runs["noise"] == 0) & (runs["limit"] == LIMIT) & (runs["seed"] == 0)]

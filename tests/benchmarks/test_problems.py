@@ -5,7 +5,7 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from benchmarks.problems import SETS, Problem, load, sample
+from benchmarks.problems import SETS, Problem, load, sample, with_outliers
 from benchmarks.recovery import recovered
 from prunesymnet.expression import evaluate, parse
 
@@ -70,3 +70,14 @@ def test_a_box_without_values_and_a_set_without_a_file_are_named():
         nowhere.sample(128, 0)
     with pytest.raises(ValueError, match="no problem set is named 'koza'"):
         load("koza")
+
+
+def test_outliers_are_gross_and_few():
+    data = load()[0].sample(128, 0)
+    spoiled = with_outliers(data, 0.05, 3)
+    off = np.abs(spoiled.y - data.y) / data.y.std()
+    assert np.count_nonzero(off) == 6
+    assert (off[off > 0] >= 10).all()
+    assert (off <= 30).all()
+    assert with_outliers(data, 0.0, 3) is data
+    np.testing.assert_array_equal(with_outliers(data, 0.05, 3).y, spoiled.y)

@@ -71,6 +71,8 @@ def many_rows():
         kept += [row(method, problem, 0, good, points=points) for points in (20, 500)]
         kept += [row(method, problem, 0, good, limit=limit) for limit in (1.0, 60.0)]
         kept += [row(method, problem, 0, good, span=[1.0, 2.0])]
+    for method, problem, share in product(("ours", "huber"), problems, (0.0, 0.05)):
+        kept += [row(method, problem, 0, method == "huber" or share == 0, outliers=share)]
     for method, name in product(("ours", "operon"), methods.FURTHER):
         kept += [row(method, problem.name, 0, set=name, group=name) for problem in load(name)[:2]]
     kept += [row(method, f"{RANDOM}-2v-grade3-01", set=RANDOM, group=RANDOM) for method in ("ours", "operon")]
@@ -395,6 +397,14 @@ def test_every_cell_where_a_rival_is_ahead_is_named():
         ("Koza", "noise 0", "R² > 0.999", "GP (gplearn) 2 against 1"),
         ("a", "real", "held-out R²", "GP (gplearn) 0.900 against 0.800"),
     ]
+
+
+def test_runs_with_outliers_are_in_no_table_but_their_own():
+    runs = [row(problem="koza-01"), row(problem="koza-01", recovered=False, outliers=0.05)]
+    runs += [row("huber", "koza-01"), row("huber", "koza-01", outliers=0.05)]
+    assert len(frame(runs)) == 2
+    table = methods.outliers(frame(runs, outliers=True))
+    assert cells(table) == [("PruneSymNet", "1 of 1", "0 of 1"), ("PruneSymNet, Huber's loss", "1 of 1", "1 of 1")]
 
 
 # The files.

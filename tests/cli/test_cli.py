@@ -134,6 +134,31 @@ def test_each_preset_is_known_by_its_name(folder):
     assert f"--preset must be one of {', '.join(PRESETS)}, got 'none'" in said
 
 
+def test_a_loss_and_standard_errors_arrive(folder):
+    table = pd.read_csv(folder / "law.csv")
+    table.loc[table.index[::12], "v"] += 1e4
+    text = table.assign(sigma=1e-4).to_csv(index=False)
+    record = json.loads(call("fit", "-", "-y", "v", "--loss", "huber", "--y-err", "sigma", "--json", input=text).stdout)
+    assert record["settings"]["loss"] == "huber"
+    assert "sigma" not in record["names"]
+    front = record["fronts"][0]
+    assert front["equations"][front["chosen"]]["r2"] > 0.999999
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("--loss", "mae"), USAGE, "loss must be a function or one of squared, absolute, huber"),
+        (("--loss", "relative"), BAD_INPUT, "which is 0 in row 3"),
+        (("--y-err", "v"), BAD_INPUT, "y_err must be standard errors > 0; it is 0 in row 3"),
+        (("--y-err", "w", "--weights", "w"), BAD_INPUT, "y_err and weights can't both be given"),
+    ],
+)
+def test_a_loss_or_standard_errors_that_cannot_be_used(arguments, code, message):
+    table = "x,v,w\n1,2,1\n2,3,1\n3,0,1\n4,4,2\n"
+    assert message in call("fit", "-", "-y", "v", *arguments, input=table, code=code).stderr
+
+
 def test_a_limit_that_nothing_keeps_says_so(folder):
     result = call("fit", folder / "noise.csv", "-y", "v", "-t", "0.3", "--max-complexity", "1")
     assert result.stdout.startswith("v = ")  # a constant has complexity 1

@@ -19,7 +19,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
 
 from prunesymnet import Constraints, Equation, PruneSymRegressor, SearchSettings, make_operator
-from prunesymnet.errors import DomainWarning, InterruptedWarning, NothingFoundError
+from prunesymnet.errors import DataError, DomainWarning, InterruptedWarning, NothingFoundError
 from prunesymnet.search import PRESETS, ExhaustiveSettings
 
 FEW = replace(PRESETS["paper+"], layers=2, max_epochs=20)  # ends by itself, and always in the same place
@@ -87,6 +87,7 @@ PARAMETERS = {
     "max_complexity": 9,
     "constraints": {"max_uses": {"exp": 1}, "requires": ["x1"]},
     "selection": len,
+    "loss": "huber",
     "time_limit": 3.5,
     "preset": FEW,
     "max_epochs": 30,
@@ -142,6 +143,8 @@ def test_nothing_is_checked_before_fit():
         ("constraints", {"allow": 3}, "allow must be a function"),
         ("selection", "best", "selection must be a function or one of mdl, bic.*'best'"),
         ("selection", ["mdl"], "selection must be a function or one of"),
+        ("loss", "mae", "loss must be a function or one of squared, absolute, huber.*'mae'"),
+        ("loss", np.sum, "its parameters can't be read|a value for each of"),
         ("time_limit", 0, "time_limit must be a number of seconds > 0, got 0"),
         ("time_limit", "5", "time_limit must be a number of seconds > 0, got '5'"),
         ("time_limit", math.nan, "time_limit must be a number of seconds > 0, got nan"),
@@ -548,3 +551,63 @@ def test_epochs_of_a_network_are_the_estimators_or_the_presets():
     assert PruneSymRegressor(preset=shorter).fit(X, Y).model_.settings.max_epochs == 7
     with pytest.raises(ValueError, match="max_epochs must be a whole number >= 1, got 0"):
         PruneSymRegressor(preset="paper", max_epochs=0).fit(X, Y)
+
+
+# Losses and standard errors
+
+
+def test_a_search_with_outliers():
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(-3, 3, (120, 2))
+    y = rows[:, 0] ** 2 + 3 * np.sin(rows[:, 1])
+    y[::15] += 100
+    for loss in ("huber", "absolute"):
+        model = PruneSymRegressor(loss=loss, preset=SearchSettings(max_fits=3000, time_limit=math.inf)).fit(rows, y)
+        assert str(model.best_) == "y = x1**2 + 3*sin(x2)"
+        assert model.fronts_[0].status == "found a formula that is exact on held-out rows"
+
+
+def test_a_function_is_a_loss():
+    x = np.linspace(1, 3, 40)[:, None]
+    y = 2 * x[:, 0] ** 2
+    y[5] = 1000
+    model = PruneSymRegressor(loss=lambda residual: np.sqrt(1 + residual**2) - 1, preset=FEW).fit_form("a*x**2", x, y)
+    assert model.constants_["value"][0] == pytest.approx(2, abs=0.1)
+
+
+def test_a_form_is_fitted_by_the_loss():
+    x = np.linspace(0, 3, 60)[:, None]
+    y = 4 * np.exp(-0.5 * x[:, 0]) + 1
+    y[::10] -= 50
+    model = PruneSymRegressor(loss="huber").fit_form("a*exp(-b*x) + c", x, y)
+    assert model.constants_["value"].tolist() == pytest.approx([4, 0.5, 1])
+
+
+def test_standard_errors_of_the_target_are_known():
+    rng = np.random.default_rng(0)
+    x = np.linspace(1, 3, 50)[:, None]
+    sigma = 0.1 * x[:, 0]
+    y = 2 * x[:, 0] + 0.01 * rng.normal(size=50)  # the rows scatter less than they say
+    model = PruneSymRegressor().fit_form("a*x", x, y, y_err=sigma)
+    expected = 1 / np.sqrt((x[:, 0] ** 2 / sigma**2).sum())
+    assert model.constants_["standard_error"][0] == pytest.approx(expected, rel=0.02)  # less a degree of freedom
+    low, high = model.predict_interval(x)
+    assert (high - low > 0.2).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"y_err": np.zeros(len(X))}, "y_err must be standard errors > 0; it is 0"),
+        ({"y_err": np.ones(3)}, "y_err has 3"),
+        ({"y_err": np.ones(len(X)), "sample_weight": np.ones(len(X))}, "y_err and sample_weight can't both be given"),
+    ],
+)
+def test_standard_errors_that_cannot_be_used(given, message):
+    with pytest.raises(DataError, match=message):
+        PruneSymRegressor(preset=FEW).fit(X, HARD, **given)
+
+
+def test_a_target_that_the_loss_does_not_suit():
+    with pytest.raises(DataError, match="loss='poisson' needs a target of at least 0"):
+        PruneSymRegressor(loss="poisson", preset=FEW).fit(X, -np.abs(HARD) - 1)

@@ -214,9 +214,17 @@ def test_ones_own_operators_are_missed_where_no_formula_has_them(tmp_path):
         load_model(path)
 
 
+def log_cosh(residual):
+    return np.logaddexp(residual, -residual) - np.log(2)
+
+
 @pytest.mark.parametrize(
     ("changes", "name", "function"),
-    [({"selection": simplest}, "selection", simplest), ({"constraints": Constraints(allow=short)}, "allow", short)],
+    [
+        ({"selection": simplest}, "selection", simplest),
+        ({"constraints": Constraints(allow=short)}, "allow", short),
+        ({"loss": log_cosh}, "loss", log_cosh),
+    ],
 )
 def test_functions_must_be_passed_again(tmp_path, changes, name, function):
     found = run([NOISY], replace(NETWORKS, **changes), folder=tmp_path / "run", progress=False)

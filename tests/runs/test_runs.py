@@ -294,6 +294,17 @@ def test_to_go_on_is_to_have_the_same_table_and_settings(tmp_path):
     assert model.columns == ("the x", "the z")
 
 
+def test_to_go_on_is_to_have_the_same_loss_and_standard_errors(tmp_path):
+    plain = noisy()
+    data = make_dataset(plain.X, plain.y, names=plain.names, y_err=np.full(60, 0.3))
+    run([data], replace(SHORTCUTS, loss="huber"), folder=tmp_path / "run", progress=False)
+    found = read_run(tmp_path / "run")
+    assert found.settings.loss == "huber"
+    assert found.tables[0].errors_known
+    assert found.tables[0].known_variance == pytest.approx(0.09)
+    assert len(found.latest().fronts[0])
+
+
 def test_an_exact_formula_ends_a_second_run_at_once(tmp_path):
     run([exact()], PATIENT, folder=tmp_path / "run", progress=False)
     seen = []

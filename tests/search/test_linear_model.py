@@ -91,3 +91,15 @@ def test_where_all_columns_are_needed_both_models_are_one():
 )
 def test_what_may_take_the_place_of_the_linear_model(required, texts):
     assert [str(form) for form in simplest_forms(table(columns=2), required)] == texts
+
+
+def test_outliers_do_not_keep_a_column():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (200, 2))
+    y = 3 * X[:, 0] + 0.1 * rng.normal(size=200)
+    y[X[:, 1] > 0.9] += 50  # about one row in twenty, where the second column is large
+    data = make_dataset(X, y, names=["a", "b"])
+    assert "b" in linear_models(data)[1].expression.variables
+    few = linear_models(data.with_loss("huber"))[1]
+    assert few.expression.variables == ("a",)
+    assert few.expression.constants[0] == pytest.approx(3, abs=0.1)

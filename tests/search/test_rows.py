@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
+from prunesymnet.expression import parse
 from prunesymnet.search import SearchSettings
 from prunesymnet.search.rows import FEWEST_TO_SPLIT, Rows, some_rows
 
@@ -70,3 +72,33 @@ def test_nothing_is_exact_if_nothing_may_be():
 def test_an_error_lost_in_the_rounding_of_a_large_target_is_none():
     assert Rows.of(data(offset=1e9), SETTINGS).is_exact(1e-14)
     assert not Rows.of(data(), SETTINGS).is_exact(1e-14)
+
+
+def spoiled(rows=100):
+    x = np.arange(float(rows))
+    y = x**2
+    y[::10] += 1e6
+    return make_dataset(x, y, names=["x"]).with_loss("huber")
+
+
+def test_outliers_are_left_out_at_first_and_judged_by_a_formula_later():
+    rows = Rows.of(spoiled(), SETTINGS)
+    assert rows.used is rows.every
+    assert (rows.used.start_weights[::10] == 0).all()
+    later = rows.around(parse("x**2"))
+    assert ((later.used.start_weights > 0) == (np.arange(100) % 10 > 0)).all()
+    np.testing.assert_array_equal(later.train.X, rows.train.X)
+    assert later.used is later.every
+    assert rows.around(None).used.start_weights is None
+
+
+def test_a_formula_is_exact_if_it_is_but_for_outliers():
+    rows = Rows.of(spoiled(), SETTINGS)
+    assert rows.is_exact(measure(parse("x**2"), rows.held).mse)
+    assert not rows.is_exact(measure(parse("x**2 + 0.001"), rows.held).mse)
+
+
+def test_squares_need_no_weights():
+    rows = Rows.of(data(), SETTINGS)
+    assert rows.used.start_weights is None
+    assert rows.around(parse("x")).used.start_weights is None

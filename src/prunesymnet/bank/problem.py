@@ -31,15 +31,16 @@ class Problem:
     @classmethod
     def of(cls, data: Dataset, operators: Iterable[str | Operator], rows: int, seed: int) -> "Problem":
         """At most `rows` rows, drawn by the seed; far out on the target's tails they count less."""
-        if data.weights is not None and not data.weights.all():
-            data = data.take(data.weights > 0)
+        counts = data.search_weights
+        if counts is not None and not counts.all():
+            data = data.take(counts > 0)
         if data.rows > rows:
             data = data.take(np.sort(np.random.default_rng(seed).choice(data.rows, rows, replace=False)))
         off = np.abs(data.y - np.median(data.y))
         scale = TAIL * (float(np.median(off)) or float(off.mean()) or 1.0)
         weights: Array = 1 / (1 + (off / scale) ** 2)
-        if data.weights is not None:
-            weights = weights * data.weights
+        if data.search_weights is not None:
+            weights = weights * data.search_weights
         return cls(data.columns, data.y, weights / weights.sum(), select_operators(operators), data)
 
     @cached_property

@@ -65,6 +65,17 @@ Saved = Annotated[Path, typer.Argument(help="A run's folder, or a saved model (J
 RunDir = Annotated[Path, typer.Argument(help="A run's folder.", metavar="RUN")]
 Data = Annotated[str, typer.Argument(help="A table: .csv, .tsv, .txt (also .gz), .parquet; - is standard input.")]
 Seconds = Annotated[float, typer.Option("--time-limit", "-t", help="Seconds to search at most.")]
+StandardErrors = Annotated[
+    str | None, typer.Option("--y-err", help="A column of standard errors of the target, in place of weights.")
+]
+LossName = Annotated[
+    str,
+    typer.Option(
+        "--loss",
+        help="What an error costs: squared, absolute, huber (for outliers), relative, poisson (for counts), "
+        "quantile:0.9.",
+    ),
+]
 Preset = Annotated[
     str,
     typer.Option(
@@ -96,6 +107,8 @@ def fit(
         str | None, typer.Option("--features", "-x", help="The columns to explain it by: a,b,c (left out: all others).")
     ] = None,
     weights: Annotated[str | None, typer.Option(help="A column of weights for the rows.")] = None,
+    y_err: StandardErrors = None,
+    loss: LossName = "squared",
     time_limit: Annotated[
         float | None,
         typer.Option("--time-limit", "-t", help="Seconds to search at most (left out: the preset's, 60 by default)."),
@@ -138,7 +151,8 @@ def fit(
         from prunesymnet.runs import run
 
         settings = network_settings(preset, epochs=epochs, no_gradient=no_gradient, random_pruning=random_pruning)
-        columns, tables = tables_of(data, listed(target), None if features is None else listed(features), weights)
+        chosen = None if features is None else listed(features)
+        columns, tables = tables_of(data, listed(target), chosen, weights, y_err)
         if operators is not None:
             settings = with_operators(settings, listed(operators))
         settings = replace(
@@ -146,6 +160,7 @@ def fit(
             time_limit=settings.time_limit if time_limit is None else time_limit,
             max_complexity=max_complexity,
             selection=settings.selection if selection is None else selection.value,
+            loss=loss,
             workers=jobs,
             seed=seed,
         )

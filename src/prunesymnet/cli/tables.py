@@ -21,7 +21,11 @@ def table_of(data: str) -> Table:
 
 
 def tables_of(
-    data: str, targets: Sequence[str], features: Sequence[str] | None, weights: str | None
+    data: str,
+    targets: Sequence[str],
+    features: Sequence[str] | None,
+    weights: str | None = None,
+    y_err: str | None = None,
 ) -> tuple[tuple[str, ...], list[Dataset]]:
     """The names of the columns as the table has them, and a Dataset for each target."""
     table = table_of(data)
@@ -29,8 +33,11 @@ def tables_of(
         if targets == [""]:
             raise DataError(f"name the column to explain: --target, one of {listed(table.frame.columns)}")
         if features is None:
-            features = [name for name in table.frame.columns if name not in (*targets, weights)]
-        tables = [from_frame(table.frame, t, features=features, weights=weights, repair=True) for t in targets]
+            features = [name for name in table.frame.columns if name not in (*targets, weights, y_err)]
+        tables = [
+            from_frame(table.frame, target, features=features, weights=weights, y_err=y_err, repair=True)
+            for target in targets
+        ]
     return tuple(map(str, features)), tables
 
 

@@ -105,23 +105,24 @@ def described(result: Fit, data: Dataset, noise: float) -> tuple[float, float]:
         return math.inf, 0.0
     formula = factored(result.expression)  # one formula has one length, however it is written
     constants = np.array(formula.constants)
-    _, jacobian = compile_expression(formula).values_and_jacobian(data.columns)
+    values, jacobian = compile_expression(formula).values_and_jacobian(data.columns)
     jacobian = np.where(np.isfinite(jacobian), jacobian, 0.0)
     size = data.mean(data.y**2)
     largest = max(size, *(data.mean((c * column) ** 2) for c, column in zip(constants, jacobian, strict=True)), 0.0)
     least = max(ROUNDING * math.sqrt(largest), noise * math.sqrt(size))
-    rms = math.sqrt(max(result.mse, least**2))
+    rms = math.sqrt(max(result.mse, least**2, data.known_variance))
     with np.errstate(divide="ignore", invalid="ignore"):
-        digits = np.log2(1 + np.abs(constants) / (rms / _independent_sizes(jacobian, data)))
+        digits = np.log2(1 + np.abs(constants) / (rms / _independent_sizes(jacobian, data, values)))
     free = float(np.clip(np.nan_to_num(digits, nan=0.0), 0.0, MOST_DIGITS).sum()) + len(constants)
     return formula_bits(formula) + free + float(residual_bits(data.rows, rms**2)), least
 
 
-def _independent_sizes(jacobian: Array, data: Dataset) -> Array:
+def _independent_sizes(jacobian: Array, data: Dataset, values: Array) -> Array:
     """How much the residuals move with each constant when those before it are known: constants that make up for one
     another (a large error each, alone) do not come for free together."""
     if not len(jacobian):
         return np.zeros(0)
-    root = 1.0 if data.weights is None else np.sqrt(data.weights / data.weights.mean())
+    weights = data.information(values)
+    root = np.sqrt(weights / weights.mean())
     sizes = np.abs(np.diagonal(np.linalg.qr((jacobian * root).T, mode="r")))
     return np.concatenate([sizes, np.zeros(len(jacobian) - len(sizes))])  # more constants than rows

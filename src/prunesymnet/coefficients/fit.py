@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.coefficients.least_squares import FitStatus, Solution, levenberg_marquardt
+from prunesymnet.coefficients.reweighting import first_root, reweighted
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression, Program, compile_expression, evaluate
 from prunesymnet.settings import check_number, check_whole
@@ -41,7 +42,8 @@ class FitSettings:
     """How to fit. `starts`: from how many points, of which the first is the constants as they stand;
     `batch`: how many values a step of a multi-start fit may hold at a time (more rows than that are
     sampled, and the best start is then fitted on all of them); `second_chance`: whether a poor fit is tried again
-    without elimination of the linear constants."""
+    without elimination of the linear constants; `reweightings`: how many least-squares fits another loss may take
+    beside the first."""
 
     method: str = "lm"
     starts: int = 1
@@ -50,17 +52,19 @@ class FitSettings:
     seed: int = 0
     batch: int = 2_000_000
     second_chance: bool = True
+    reweightings: int = 60
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ValueError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
-        check_whole(self, starts=1, max_iterations=1, batch=1, seed=0)
+        check_whole(self, starts=1, max_iterations=1, batch=1, seed=0, reweightings=0)
         check_number(self, "time_limit", "a number of seconds > 0", lambda v: v > 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A fitted formula. `mse` is weighted by the data's weights; `parameters` are the named constants."""
+    """A fitted formula. `mse` is weighted by the data's weights, and in its place there is the mean loss, in the same
+    units, if the data have another; `parameters` are the named constants."""
 
     expression: Expression
     mse: float
@@ -91,7 +95,7 @@ def fit(
     settings = settings or FitSettings()
     program = compile_fit(expression, data, parameters)
     columns, y = data.columns, data.y
-    root = None if data.weights is None else np.sqrt(data.weights)
+    root = first_root(program, data)
     if len(program.constants):
         starts = draw_starts(program.constants, settings.starts, settings.seed, columns.values())
         solution = METHODS[settings.method](program, columns, y, root, starts, settings)
@@ -103,9 +107,11 @@ def fit(
         solution = Solution(program.constants, _cost(program, columns, y, root), FitStatus.CONVERGED, 0)
         if not math.isfinite(solution.cost):
             solution = Solution(program.constants, math.inf, FitStatus.NOT_FINITE, 0)
-    total = len(y) if data.weights is None else float(data.weights.sum())
+    if data.loss.quadratic:
+        mse = solution.cost / (len(y) if data.weights is None else float(data.weights.sum()))
+    else:
+        solution, mse = reweighted(program, data, solution, settings.reweightings)
     form, named = _put_in(expression, program, solution.constants)
-    mse = solution.cost / total
     return Fit(
         expression=form.substitute(named) if named else form,
         mse=mse,

@@ -189,7 +189,10 @@ class _Rounding:
         freedom = max(self.data.rows - len(self.base.errors), 1)
         growth = 1 + self.settings.tolerance**2 * max(fixed, 1) / freedom
         invisible = INVISIBLE * math.sqrt(self.data.mean(self.data.y**2))
-        allowed = max(self.base.fit.mse * growth, max(4 * after.noise, 4 * self.base.noise, invisible) ** 2)
+        allowed = max(
+            max(self.base.fit.mse, self.data.known_variance) * growth,
+            max(4 * after.noise, 4 * self.base.noise, invisible) ** 2,
+        )
         return after if after.fit.mse <= allowed and after.length < state.length else None
 
     def shorten(self, state: _State) -> _State:

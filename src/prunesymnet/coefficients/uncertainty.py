@@ -143,7 +143,7 @@ def covariance(
     """
     program, constants = _at(expression, data, parameters or {})
     values, jacobian = program.values_and_jacobian(data.columns, constants)
-    root = np.ones(data.rows) if data.weights is None else np.sqrt(data.weights)
+    root = np.sqrt(data.information(values))
     residual = (data.y - values) * root
     jacobian = np.where(np.isfinite(jacobian), jacobian, 0.0) * root
     freedom = data.measurements - len(constants)
@@ -161,9 +161,13 @@ def covariance(
     if len(singular) < len(constants):
         lost[:] = True
     inverse = (right[~weak].T / singular[~weak] ** 2) @ right[~weak]
-    least = least_rms**2 * float(root @ root) / data.rows
+    least = max(least_rms**2, data.known_variance) * float(root @ root) / data.rows
     with np.errstate(all="ignore"):
-        variance = max(float(residual @ residual) / freedom, least) if freedom > 0 else math.inf
+        left = float(residual @ residual)
+        if not data.loss.quadratic:
+            rows = data.rows if data.weights is None else float(data.weights.sum())
+            left = data.loss.scatter(data.y, values, data.weights) * rows
+        variance = max(left / freedom, least) if freedom > 0 else math.inf
         result: Array = inverse / told[:, None] / told[None, :] * variance
     if not math.isfinite(variance):
         lost[:] = True

@@ -19,6 +19,8 @@ prunesymnet.errors.DataError: column 'mass': no value (NaN) in row 2; drop or fi
 from prunesymnet.data.checks import check_finite, repair_names
 from prunesymnet.data.dataset import Dataset, from_frame, make_dataset
 from prunesymnet.data.files import EXAMPLES, Table, load_example, read_frame, read_table
+from prunesymnet.data.losses import loss_of
+from prunesymnet.data.neighbours import weighted_around, weighted_by_neighbours
 from prunesymnet.data.rows import distinct_rows
 
 __all__ = [
@@ -29,8 +31,11 @@ __all__ = [
     "distinct_rows",
     "from_frame",
     "load_example",
+    "loss_of",
     "make_dataset",
     "read_frame",
     "read_table",
     "repair_names",
+    "weighted_around",
+    "weighted_by_neighbours",
 ]

@@ -216,6 +216,24 @@ def as_weights(column: "pd.Series[Any]") -> Floats:
     return weights
 
 
+def check_not_both(weights: Any, called: str) -> None:
+    """Standard errors are weights, too."""
+    if weights is not None:
+        raise DataError(
+            f"y_err and {called} can't both be given: standard errors are weights 1/y_err**2; to change how much a row "
+            "counts, divide its standard error by the root of the factor"
+        )
+
+
+def weights_of_errors(y_err: Any, X: Any) -> Floats:
+    """The weights 1/sigma**2 of standard errors, which must be positive."""
+    errors = as_floats(as_column(y_err, "y_err", X), "y_err")
+    if wrong := _where(~(errors > 0)):
+        raise cell_error(f"y_err must be standard errors > 0; it is {errors[wrong[0]]:g} in {in_rows(wrong)}", wrong)
+    check_size(errors, "y_err")
+    return 1 / errors**2
+
+
 def warn_of_oddities(X: Floats, y: Floats, names: Sequence[str], target: str) -> None:
     """Warn of constant and of equal columns; they stay in the table."""
     if y.min() == y.max():

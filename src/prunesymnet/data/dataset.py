@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,6 +12,7 @@ import pandas as pd
 
 from prunesymnet.data import checks
 from prunesymnet.data.checks import Floats
+from prunesymnet.data.losses import SQUARED, Loss, Relative, loss_of
 from prunesymnet.data.messages import listed
 from prunesymnet.errors import DataError
 
@@ -21,7 +23,10 @@ class Dataset:
 
     The arrays are read-only float64 copies; X lies column by column in memory, as it is read. ``weights``
     are one per row, at least 0, and positive in at least two rows; None means that all are equal. ``count`` is how many
-    measurements the rows stand for, where equal ones were merged (None: one each).
+    measurements the rows stand for, where equal ones were merged (None: one each). ``errors_known``: the weights are
+    1/sigma**2, with the standard error sigma of each row's target. ``loss`` is what an error costs, and
+    ``start_weights`` are further weights of the rows, by which the first of the fits is made that another loss than the
+    squared one takes.
 
     >>> Dataset([[1, 2], [3, 5]], [0, 1], ("a", "b")).columns["b"]
     array([2., 5.])
@@ -33,6 +38,9 @@ class Dataset:
     target: str = "y"
     weights: Floats | None = None
     count: int | None = None
+    errors_known: bool = False
+    loss: Loss = SQUARED
+    start_weights: Floats | None = None
 
     def __post_init__(self) -> None:
         table = checks.as_frame(self.X, "X")
@@ -63,17 +71,25 @@ class Dataset:
 
     @property
     def variation(self) -> float:
-        """The variance of the target, each row by its weight."""
-        return self.mean((self.y - self.mean(self.y)) ** 2)
+        """The variance of the target, each row by its weight; by another loss, what the best constant leaves."""
+        if self.loss.quadratic:
+            return self.mean((self.y - self.mean(self.y)) ** 2)
+        return self._left_by_a_constant
+
+    @cached_property
+    def _left_by_a_constant(self) -> float:
+        return self.mse(np.full(self.rows, self.loss.centre(self.y, self.weights)))
 
     def mean(self, values: Floats) -> float:
         """The mean of one value per row, each row by its weight."""
         return float(np.average(values, weights=self.weights))
 
     def mse(self, values: Floats) -> float:
-        """The mean squared error of some values of the target; infinite where one is not finite."""
+        """The mean squared error of some values of the target, or the mean loss in such units; infinite where one is
+        not finite."""
         with np.errstate(all="ignore"):
-            error = self.mean((self.y - values) ** 2)
+            quadratic = self.loss.quadratic
+            error = self.mean((self.y - values) ** 2) if quadratic else self.loss.mean(self.y, values, self.weights)
         return error if np.isfinite(error) else float("inf")
 
     def r2(self, mse: float) -> float:
@@ -83,6 +99,23 @@ class Dataset:
         if variation > 0:
             return 1 - mse / variation
         return 1.0 if mse == 0 else float("-inf")
+
+    @property
+    def known_variance(self) -> float:
+        """The mean squared error that the known standard errors of the target make; 0 where they are not known."""
+        return self.measurements / float(self.weights.sum()) if self.errors_known and self.weights is not None else 0.0
+
+    @property
+    def search_weights(self) -> Floats | None:
+        """The weights by which a search scores rows: their own, times those that the loss begins with."""
+        if self.start_weights is None:
+            return self.weights
+        return self.start_weights if self.weights is None else self.weights * self.start_weights
+
+    def information(self, values: Floats) -> Floats:
+        """What each row says about constants at a prediction: its weight, and for counts one by the mean."""
+        weights = np.ones(self.rows) if self.weights is None else self.weights
+        return weights if self.loss.quadratic else weights * self.loss.information(values)
 
     @property
     def measurements(self) -> int:
@@ -129,15 +162,42 @@ class Dataset:
         if weights is not None and not weights.any():
             raise DataError("the rows taken all have weight 0; take others (another seed), or drop those rows")
         X = np.asfortranarray(self.X[chosen])
-        return self._with(X=X, y=self.y[chosen], weights=weights, count=None)
+        start = None if self.start_weights is None else self.start_weights[chosen]
+        return self._with(X=X, y=self.y[chosen], weights=weights, count=None, start_weights=start)
 
     def with_weights(self, weights: Floats | None, count: int | None = None) -> "Dataset":
         """The same rows with other weights, which are not checked again; they stand for `count` measurements."""
         return self._with(weights=weights, count=count)
 
+    def with_loss(self, loss: Any) -> "Dataset":
+        """The same rows with another loss, by its name or as a function, if the target allows it.
+
+        >>> make_dataset([1, 2, 3], [2, 4, 8]).with_loss("relative").weights
+        array([0.25    , 0.0625  , 0.015625])
+        """
+        found = loss_of(loss)
+        if found == self.loss:
+            return self
+        found = found.prepared(self.y, self.weights)
+        if isinstance(found, Relative):
+            weights = 1 / self.y**2 if self.weights is None else self.weights / self.y**2
+            return self._with(weights=weights, loss=found)
+        return self._with(loss=found, start_weights=None)
+
+    def as_squares(self, values: Floats) -> "Dataset":
+        """The table by whose squared errors a prediction is as good, and moves the same way, as by the loss."""
+        if self.loss.quadratic or not np.isfinite(values).all():
+            return self
+        weights, target = self.loss.surrogate(self.y, values, self.loss.scale(self.y - values, self.weights))
+        weights = weights if self.weights is None else weights * self.weights
+        return self._with(y=target, weights=weights, loss=SQUARED, start_weights=None)
+
+    def with_start_weights(self, weights: Floats | None) -> "Dataset":
+        return self._with(start_weights=weights)
+
     def _with(self, **fields: Any) -> "Dataset":
         other = object.__new__(Dataset)
-        other.__setstate__(vars(self) | fields)
+        other.__setstate__({name: getattr(self, name) for name in self.__dataclass_fields__} | fields)
         return other
 
     def split(self, holdout: float = 0.25, seed: int = 0) -> tuple["Dataset", "Dataset"]:
@@ -160,9 +220,15 @@ class Dataset:
 
 
 def make_dataset(
-    X: Any, y: Any, *, names: Sequence[str] | None = None, target: str | None = None, weights: Any = None
+    X: Any,
+    y: Any,
+    *,
+    names: Sequence[str] | None = None,
+    target: str | None = None,
+    weights: Any = None,
+    y_err: Any = None,
 ) -> Dataset:
-    """A Dataset from arrays, lists, frames or Series.
+    """A Dataset from arrays, lists, frames or Series. ``y_err`` are standard errors of y, in place of weights.
 
     A one-dimensional X is one feature. Names come from ``names``, else from the frame's columns or the
     Series' name, else they are x1, x2, ...; ``target`` likewise, else y. A frame's column that is called like an
@@ -176,7 +242,11 @@ def make_dataset(
         names = checks.apart_from_operators(_labels(X) or [f"x{i + 1}" for i in range(table.shape[1])])
     if target is None:
         (target,) = checks.apart_from_operators((_labels(y) or ["y"])[:1], taken=names)
-    return Dataset(table, y, names, target, weights)  # type: ignore[arg-type]  # made a tuple there, with checks
+    if y_err is not None:
+        checks.check_not_both(weights, "weights")
+        weights = checks.weights_of_errors(y_err, X)
+    known = y_err is not None
+    return Dataset(table, y, names, target, weights, errors_known=known)  # type: ignore[arg-type]  # made a tuple there
 
 
 def from_frame(
@@ -185,6 +255,7 @@ def from_frame(
     *,
     features: Iterable[str] | None = None,
     weights: str | None = None,
+    y_err: str | None = None,
     repair: bool = False,
 ) -> Dataset:
     """A Dataset from columns of a pandas frame; ``features`` are all the others unless named. A column that is called
@@ -203,20 +274,20 @@ def from_frame(
     if isinstance(features, str):
         raise DataError(f"features must be a list of column names; write features=[{features!r}]")
     columns = list(frame.columns)
-    used = [target] if weights is None else [target, weights]
+    used = [target, *(name for name in (weights, y_err) if name is not None)]
     chosen = [name for name in columns if name not in used] if features is None else list(features)
     if not chosen:
         raise DataError(f"no feature columns: the table has only {listed(columns)}; add at least one more")
     used += chosen
     check_known(used, columns)
     checks.check_unique([name for name in columns if name in used])
-    w = None if weights is None else frame[weights]
+    w, sigma = (None if name is None else frame[name] for name in (weights, y_err))
     names = checks.apart_from_operators(chosen, taken=[target])
     (called,) = checks.apart_from_operators([target], taken=names)
     if repair:
         names = checks.repair_names(chosen)
         (called,) = checks.repair_names([target], taken=names)
-    return make_dataset(frame[chosen], frame[target], names=names, target=called, weights=w)
+    return make_dataset(frame[chosen], frame[target], names=names, target=called, weights=w, y_err=sigma)
 
 
 def check_known(names: Iterable[Any], columns: Sequence[Any]) -> None:

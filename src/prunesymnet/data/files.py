@@ -44,6 +44,7 @@ def read_table(
     *,
     features: Iterable[str] | None = None,
     weights: str | None = None,
+    y_err: str | None = None,
 ) -> Dataset:
     """A Dataset from a file: ``.csv``, ``.tsv``, ``.txt`` (each also ``.gz``) or ``.parquet``.
 
@@ -58,7 +59,7 @@ def read_table(
     """
     table = read_frame(path)
     with table.located():
-        return from_frame(table.frame, target, features=features, weights=weights)
+        return from_frame(table.frame, target, features=features, weights=weights, y_err=y_err)
 
 
 @dataclass(frozen=True, eq=False)

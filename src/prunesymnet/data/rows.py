@@ -15,7 +15,8 @@ def distinct_rows(data: Dataset) -> Dataset:
     """The table without rows of weight 0, and with one row in place of equal ones, of their weights together.
 
     Rows keep their order, and `measurements` is still how many there were before they were merged. Weights that are
-    all equal become None. Rows that are all equal are left as they are: a table needs two.
+    all equal become None, unless they are of known standard errors. Rows that are all equal are left as they are: a
+    table needs two.
 
     >>> rows = distinct_rows(Dataset([[1], [2], [1], [3]], [5, 6, 5, 7], ("x",)))
     >>> rows.X.ravel(), rows.weights, rows.measurements
@@ -31,7 +32,7 @@ def distinct_rows(data: Dataset) -> Dataset:
         firsts = np.unique(groups, return_index=True)[1]
         if 1 < len(firsts) < len(y):
             chosen, weights = chosen[firsts], np.bincount(groups, weights=weights).astype(np.float64)
-    equal = bool((weights == weights[0]).all())
+    equal = bool((weights == weights[0]).all()) and not data.errors_known
     if len(chosen) == data.rows and equal == (data.weights is None):
         return data
     return data.take(chosen).with_weights(None if equal else weights, count)

@@ -90,7 +90,7 @@ class Equation:
             heldout_r2=heldout_r2,
             description_length=description_length(found, data) if length is None else length,
             rows=rows,
-            variance=(free or found).mse * rows / freedom if freedom > 0 else math.inf,
+            variance=_variance(free or found, data) * rows / freedom if freedom > 0 else math.inf,
             covariance=spread,
             parameters=dict(parameters),
             free_form=free.expression if free else None,
@@ -239,6 +239,15 @@ class Equation:
         from prunesymnet.export.excel import to_excel
 
         return to_excel(self.expression, cells, names=self.names)
+
+
+def _variance(found: Fit, data: Dataset) -> float:
+    """The mean square of the residuals, without outliers where the loss bounds them; at least what the known standard
+    errors of the target make."""
+    if data.loss.quadratic:
+        return max(found.mse, data.known_variance)
+    values = compile_expression(found.expression).values(data.columns)
+    return data.loss.variance(data.y, values, data.weights) if math.isfinite(found.mse) else math.inf
 
 
 def _with_signs(expression: Expression) -> Expression:

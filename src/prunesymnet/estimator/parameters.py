@@ -27,7 +27,7 @@ def settings_of(estimator: Any) -> SearchSettings:
     if estimator.max_epochs is not None and preset.pruner == "exhaustive":
         given = f"got {estimator.max_epochs!r} with a preset that trains none"
         raise ValueError(f'max_epochs is for trained networks (preset="paper" and its variants), {given}')
-    for name in ("max_complexity", "max_epochs", "time_limit", "selection"):
+    for name in ("max_complexity", "max_epochs", "time_limit", "selection", "loss"):
         if getattr(estimator, name) is not None:
             said[name] = getattr(estimator, name)
     if estimator.operators is not None:

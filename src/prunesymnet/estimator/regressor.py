@@ -29,7 +29,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from prunesymnet.coefficients import FitSettings, fit
-from prunesymnet.data import Dataset, check_finite, checks, distinct_rows, repair_names
+from prunesymnet.data import Dataset, check_finite, checks, distinct_rows, repair_names, weighted_by_neighbours
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, DomainWarning, InterruptedWarning
 from prunesymnet.estimator.parameters import is_whole, own_operators, settings_of
@@ -59,6 +59,10 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         Which formula of the front is chosen: that of least description length ("mdl"), "bic", "aic", "accuracy" (least
         error), "heldout" (least error on held-out rows), or a function from the table `equations_` to a row. None: what
         the preset has, "mdl".
+    loss : str or callable, default=None
+        What an error costs: "squared", "absolute", "huber" (for outliers), "relative", "poisson" (for counts),
+        "quantile:0.9", or a function of the residual, or of target and prediction, that works row by row. None: what
+        the preset has, "squared".
     time_limit : float, default=None
         Seconds for the whole fit. None: what the preset has, 60. A search ends earlier when a formula is exact, or when
         what is left looks like noise.
@@ -104,6 +108,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         max_complexity: int | None = None,
         constraints: Constraints | Mapping[str, Any] | None = None,
         selection: Any = None,
+        loss: Any = None,
         time_limit: float | None = None,
         preset: str | SearchSettings = "default",
         max_epochs: int | None = None,
@@ -119,6 +124,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         self.max_complexity = max_complexity
         self.constraints = constraints
         self.selection = selection
+        self.loss = loss
         self.time_limit = time_limit
         self.preset = preset
         self.max_epochs = max_epochs
@@ -132,14 +138,16 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
 
     # Fitting
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PruneSymRegressor":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, y_err: Any = None) -> "PruneSymRegressor":
         """Search for the formulas behind y; of several columns of y, one after the other.
 
-        `sample_weight` weighs the rows' squared errors. Ctrl-C ends the search with the best formulas so far.
+        `sample_weight` weighs the rows' losses. `y_err` are the standard errors of y, in place of weights: a row counts
+        by 1/y_err**2, and what a formula leaves below them is noise. Ctrl-C ends the search with the best formulas so
+        far.
         """
         settings = settings_of(self)
         earlier = getattr(self, "fronts_", ()) if self.warm_start else ()
-        columns, tables = self._tables(X, y, sample_weight, settings)
+        columns, tables = self._tables(X, y, sample_weight, settings, y_err=y_err)
         starts: list[Start] = []
         if len(earlier) == len(tables) and self.model_.names == tables[0].names:
             starts = [Start(tuple(equation.expression for equation in front), 0, 1) for front in earlier]
@@ -156,7 +164,14 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         return self._set(model)
 
     def fit_form(
-        self, form: str | Expression, X: Any, y: Any, sample_weight: Any = None, *, names: Sequence[str] | None = None
+        self,
+        form: str | Expression,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        names: Sequence[str] | None = None,
+        y_err: Any = None,
     ) -> "PruneSymRegressor":
         """Fit the constants of a form that you know: every name in it that is not a column, every number with a point.
 
@@ -175,7 +190,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             raise ValueError(f"names must be a list of names for an X that has none, got {names!r}")
         if names is None and not has_names(X) and np.shape(X)[1:] == (1,) and "x" in tree.variables:
             names = ["x"]
-        columns, tables = self._tables(X, y, sample_weight, settings, names)
+        columns, tables = self._tables(X, y, sample_weight, settings, names, y_err)
         parameters = [name for name in tree.variables if name not in tables[0].names]
         if parameters == list(tree.variables) != [str(tree)]:
             known = ", ".join(tables[0].names)
@@ -184,12 +199,21 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         fronts = []
         for table in map(distinct_rows, tables):
             table.check_sizes()
+            table = table.with_loss(settings.loss)
+            if table.rows <= settings.rows:  # of more, all distances would take long
+                table = weighted_by_neighbours(table)
             found = fit(tree, table, parameters=parameters, settings=starts)
             fronts.append(Front((Equation.of(found, table),), 0, found.status.value, found.seconds, 1))
         return self._set(Model(tuple(fronts), tables[0].names, columns, settings))
 
     def _tables(
-        self, X: Any, y: Any, sample_weight: Any, settings: SearchSettings, names: Sequence[str] | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        settings: SearchSettings,
+        names: Sequence[str] | None = None,
+        y_err: Any = None,
     ) -> tuple[tuple[str, ...] | None, list[Dataset]]:
         """The columns as the user calls them, and a checked table for each target."""
         features = self._features(X, reset=True)
@@ -198,6 +222,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
+        if y_err is not None:
+            checks.check_not_both(sample_weight, "sample_weight")
+            weights = checks.weights_of_errors(y_err, features)
         if len(features) < 2:
             raise DataError("X has one row (n_samples = 1); a formula needs at least 2")
         columns = tuple(map(str, self.feature_names_in_)) if hasattr(self, "feature_names_in_") else None
@@ -208,7 +235,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         called = repair_names(labels, taken=ours)
         self._flat = np.ndim(targets) == 1
         each = targets[:, None] if self._flat else targets
-        return columns, [Dataset(features, y, ours, name, weights) for y, name in zip(each.T, called, strict=True)]
+        known = y_err is not None
+        pairs = zip(each.T, called, strict=True)
+        return columns, [Dataset(features, y, ours, name, weights, errors_known=known) for y, name in pairs]
 
     def _features(self, X: Any, *, reset: bool) -> Array:
         """X as finite numbers; an error names the column and the row."""
@@ -343,10 +372,11 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         operators: Sequence[Operator] = (),
         selection: Any = None,
         allow: Any = None,
+        loss: Any = None,
     ) -> Any:
-        """An estimator from its JSON file; your own `operators`, and `selection` and `allow` where they were functions,
-        must be passed again: a file holds no code."""
-        return cls._of(load_model(path, operators=operators, functions=_functions(selection, allow)))
+        """An estimator from its JSON file; your own `operators`, and `selection`, `allow` and `loss` where they were
+        functions, must be passed again: a file holds no code."""
+        return cls._of(load_model(path, operators=operators, functions=_functions(selection, allow, loss)))
 
     @classmethod
     def resume(
@@ -359,13 +389,14 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         operators: Sequence[Operator] = (),
         selection: Any = None,
         allow: Any = None,
+        loss: Any = None,
     ) -> Any:
-        """Continue the run of a folder, however it ended; for `operators`, `selection` and `allow` see `load`."""
+        """Continue the run of a folder, however it ended; for `operators` and what follows see `load`."""
         model = resume(
             run_dir,
             time_limit=time_limit,
             operators=operators,
-            functions=_functions(selection, allow),
+            functions=_functions(selection, allow, loss),
             callbacks=callbacks,
             progress=progress,
         )
@@ -404,8 +435,9 @@ def _warn_if_stopped(model: Model) -> None:
         warnings.warn(message, InterruptedWarning, stacklevel=3)
 
 
-def _functions(selection: Any, allow: Any) -> dict[str, Any]:
-    return {name: value for name, value in (("selection", selection), ("allow", allow)) if value is not None}
+def _functions(selection: Any, allow: Any, loss: Any) -> dict[str, Any]:
+    given = {"selection": selection, "allow": allow, "loss": loss}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _constants(equation: Equation) -> pd.DataFrame:

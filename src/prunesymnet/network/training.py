@@ -128,7 +128,7 @@ class Trainer:
         _check_sizes(data)
         self.inputs = self.place(network.input_table(data.columns))
         self.target = self.place(data.y)
-        shares = np.ones(data.rows) if data.weights is None else data.weights
+        shares = np.ones(data.rows) if data.search_weights is None else data.search_weights
         self.shares = self.place(shares / shares.sum())
         self.weights = self.fresh(settings.restarts)
         self.adam = Adam(self.xp, self.weights)

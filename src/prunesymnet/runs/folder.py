@@ -91,6 +91,7 @@ class RunFolder:
             "names": first.names,
             "columns": columns,
             "measurements": first.measurements,
+            "errors_known": first.errors_known,
             "data": hashlib.sha256(data).hexdigest(),
             "targets": [table.target for table in tables],
             "settings": records.of_settings(settings),
@@ -161,7 +162,8 @@ def read_run(
         raise FileFormatError(f"{path / 'run.json'}: {problem}") from None
     if not targets or len(set(targets)) != len(targets) or not measurements:
         raise FileFormatError(f"{path / 'run.json'}: has no targets, or two of one name, or no rows")
-    tables = _tables(path / "data.parquet", names, targets, measurements, str(take("data")))
+    known = content.get("errors_known") is True  # not written before version 0.7
+    tables = _tables(path / "data.parquet", names, targets, measurements, str(take("data")), known)
     model = None
     if (path / "model.json").exists():
         model = load_model(path / "model.json", operators=operators, functions=functions)
@@ -182,7 +184,7 @@ def _ended(file: Path) -> bool:
 
 
 def _tables(
-    file: Path, names: tuple[str, ...], targets: tuple[str, ...], count: int, digest: str
+    file: Path, names: tuple[str, ...], targets: tuple[str, ...], count: int, digest: str, known: bool
 ) -> tuple[Dataset, ...]:
     try:
         data = file.read_bytes()
@@ -192,7 +194,7 @@ def _tables(
         weights = frame[WEIGHTS].to_numpy(np.float64) if WEIGHTS in frame.columns else None
         X = np.asfortranarray(frame[list(names)].to_numpy(np.float64))
         merged = None if count == len(frame) else count
-        return tuple(Dataset(X, frame[t].to_numpy(), names, t, weights, merged) for t in targets)
+        return tuple(Dataset(X, frame[t].to_numpy(), names, t, weights, merged, known) for t in targets)
     except (OSError, ValueError, KeyError, NotImplementedError, DataError) as problem:
         reason = str(problem).partition("\n")[0]
         raise FileFormatError(f"{file}: is not the table of this run ({reason})") from None

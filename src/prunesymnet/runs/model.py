@@ -67,8 +67,9 @@ def load_model(
     operators: Sequence[Operator] = (),
     functions: Mapping[str, Any] | None = None,
 ) -> Model:
-    """A model from its file; `operators` and `functions` (selection, allow) are those of the user's own that it was
-    made with: a file holds no code. A file that is cut off, changed or of a newer version raises a FileFormatError."""
+    """A model from its file; `operators` and `functions` (selection, allow, loss) are those of the user's own that it
+    was made with: a file holds no code. A file that is cut off, changed or of a newer version raises a FileFormatError.
+    """
     path = Path(path)
     content = unseal(path, KIND)
     try:

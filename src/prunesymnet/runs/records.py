@@ -22,7 +22,7 @@ from prunesymnet.search import SearchSettings
 Record = dict[str, Any]
 LONGEST = 1_000_000  # characters of a formula, as many as `parse` accepts
 FUNCTION = "function"  # what is written for one: a file holds no code
-FUNCTIONS = ("selection", "allow")  # the settings that may be one
+FUNCTIONS = ("selection", "allow", "loss")  # the settings that may be one
 
 
 def of_equation(equation: Equation) -> Record:

@@ -91,7 +91,8 @@ class BetweenRows:
 
     @classmethod
     def of(cls, data: Dataset) -> "BetweenRows":
-        counts = np.ones(data.rows, dtype=bool) if data.weights is None else data.weights > 0
+        weights = data.search_weights
+        counts = np.ones(data.rows, dtype=bool) if weights is None else weights > 0
         return cls(data.names, data.X[counts], data.y[counts])
 
     @cached_property

@@ -192,7 +192,7 @@ class Finish:
 
 def front_of(data: Dataset, formulas: tuple[Expression, ...], settings: SearchSettings) -> Front:
     """The front of some formulas, fitted but not rounded, and chosen from as a search would."""
-    finish = Finish(Rows.of(data, settings), settings.rules(), settings)
+    finish = Finish(Rows.of(data.with_loss(settings.loss), settings), settings.rules(), settings)
     used = finish.rows.used
     linear_ones = linear_models(used)
     fits = [with_canonical_formula(fit(formula, used)) for formula in formulas]

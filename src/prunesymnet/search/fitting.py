@@ -15,8 +15,8 @@ from prunesymnet.search.settings import SearchSettings
 
 # Most candidates are poor, and a few iterations show it; those that are not get as many as they need.
 PROMISING = 0.9  # R² after the first look that earns a second
-FIRST_LOOK = FitSettings(max_iterations=15, second_chance=False)
-SECOND_LOOK = FitSettings(max_iterations=60)
+FIRST_LOOK = FitSettings(max_iterations=15, second_chance=False, reweightings=3)
+SECOND_LOOK = FitSettings(max_iterations=60, reweightings=20)
 LONGEST_TO_SHRINK = 60  # complexity beyond which taking out one operator at a time would take too long
 BFGS_STEPS = 4  # for one of Levenberg-Marquardt: it has to learn the curvature on the way
 NEARLY_ROUND = 1e-4  # of the variation: what leaves more has the wrong terms, and rounding would not help

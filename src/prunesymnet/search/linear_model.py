@@ -6,8 +6,9 @@ from functools import reduce
 import numpy as np
 
 from prunesymnet.coefficients import Fit, fit
+from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import Dataset
-from prunesymnet.expression import Constant, Expression, Variable
+from prunesymnet.expression import Constant, Expression, Variable, evaluate
 from prunesymnet.search.forms import with_canonical_formula
 
 RIDGE = 1e-12  # beside columns of length one
@@ -65,7 +66,9 @@ def simplest_forms(data: Dataset, required: Sequence[str]) -> list[Expression]:
 def linear_models(data: Dataset) -> tuple[Fit, Fit]:
     """The linear model, and the one without the columns that it can do without."""
     whole = fit(linear(data.names), data)
-    few = needed_columns(data, no_worse_than(whole, data))
+    squares = data.as_squares(evaluate(whole.expression, data.columns).values)
+    base = whole if squares is data else measure(whole.expression, squares)
+    few = needed_columns(squares, no_worse_than(base, squares))
     shorter = whole if few == data.names else fit(linear(few), data)
     return with_canonical_formula(whole), with_canonical_formula(shorter)
 

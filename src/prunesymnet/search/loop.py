@@ -38,6 +38,7 @@ from prunesymnet.search.rows import Rows
 from prunesymnet.search.screening import screen
 from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
 from prunesymnet.search.stages import STAGES, Batch, Context, Stage, Training, When
+from prunesymnet.search.stages.base import SAYS_SOMETHING
 from prunesymnet.search.stages.networks import NETWORKS, network_of
 from prunesymnet.search.stopping import LimitReached, Limits, Patience, Progress, looks_like_noise
 from prunesymnet.search.waiting import Waiting
@@ -76,6 +77,7 @@ def search(
         raise TypeError("fresh must be a Dataset with all columns of the data, or None")
     data = distinct_rows(data)
     data.check_sizes()
+    data = data.with_loss(settings.loss)
     settings.constraints.check(data.names, tuple(select_operators(settings.operators)))
     # Our threads work on whole tasks. The matrix products inside are held to one thread each: so they do not get in
     # each other's way, and give the same numbers with any number of workers.
@@ -160,7 +162,7 @@ class _Search:
             return SearchStatus.EXACT
         progress = Progress()
         for level in range(self.levels, exhaustive.levels):
-            here = context.at(level)
+            here = self.refocused(context, level).at(level)
             if self.take(here.run(When.LEVEL), here, exhaustive.fits):
                 return SearchStatus.EXACT
             self.levels = level + 1
@@ -175,6 +177,19 @@ class _Search:
         chosen = next(iter(self.finish.fitted(self.archive)), None)
         settled = chosen is not None and progress.is_settled(self.finish.length(chosen, self.rows.used))
         return looks_like_noise(context, chosen, settled=settled)
+
+    def refocused(self, context: Context, level: int) -> Context:
+        """With the rows weighted by how far they are from the best formula, where the loss is not the squared one: the
+        scan is by squares. Where none says much after a level, the law may be in the rows that were left out."""
+        loss, says_something = self.rows.used.loss, self.best.fit.r2 >= 1 - SAYS_SOMETHING
+        if loss.quadratic or not (says_something or (level and loss.rejects)):
+            return context
+        self.rows = self.archive.rows = self.rows.around(self.best.expression if says_something else None)
+        self.fitter = replace(self.fitter, rows=self.rows)
+        self.finish = replace(self.finish, rows=self.rows)
+        settings = self.settings
+        problem = Problem.of(self.rows.train, settings.operators, settings.exhaustive.rows, settings.seed)
+        return replace(context, problem=problem.only(context.problem.columns), train=self.rows.train)
 
     def context(self) -> Context:
         """What the stages may know, at the first level."""

@@ -29,7 +29,8 @@ def left_out(expression: Expression, data: Dataset) -> Array:
     """The squared error in each row of the formula fitted without it, by the row's weight; not a number for a row that
     has a constant nearly to itself."""
     values, jacobian = compile_expression(expression).values_and_jacobian(data.columns)
-    weights = np.ones(data.rows) if data.weights is None else data.weights / data.weights.mean()
+    known = data.search_weights
+    weights = np.ones(data.rows) if known is None else known / known.mean()
     residual = (data.y - values) * np.sqrt(weights)
     if not len(jacobian):
         return np.asarray(residual**2)

@@ -1,15 +1,15 @@
 """The rows of a search: those that candidates are fitted on, and those held out to judge them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from prunesymnet.coefficients.description import ROUNDING
 from prunesymnet.coefficients.fit import measure
-from prunesymnet.data import Dataset
+from prunesymnet.data import Dataset, weighted_around, weighted_by_neighbours
 from prunesymnet.errors import DataError
-from prunesymnet.expression import Expression
+from prunesymnet.expression import Expression, evaluate
 from prunesymnet.search.between_rows import BetweenRows
 from prunesymnet.search.settings import SearchSettings, SearchStatus
 
@@ -30,19 +30,32 @@ class Rows:
     held: Dataset
     exact: float
     no_error: float
+    holdout: float
+    seed: int
     fresh: Dataset | None = None
 
     @classmethod
     def of(cls, data: Dataset, settings: SearchSettings, fresh: Dataset | None = None) -> "Rows":
         used = some_rows(data, settings.rows, settings.seed)
+        started = weighted_by_neighbours(used)
+        data, used = started if used is data else data, started
         train, held = _split(used, settings.holdout, settings.seed)
         no_error = _no_error(held, settings.exact)
-        return cls(data, used, train, held, settings.exact, no_error, fresh)
+        return cls(data, used, train, held, settings.exact, no_error, settings.holdout, settings.seed, fresh)
 
     @cached_property
     def between(self) -> BetweenRows:
         """What lies between the rows that are used."""
         return BetweenRows.of(self.used)
+
+    def around(self, expression: Expression | None) -> "Rows":
+        """The same rows, with the weights that a search goes on with from a formula; from none, all rows count."""
+        used = self.used.with_start_weights(None)
+        if expression is not None:
+            used = weighted_around(used, evaluate(expression, used.columns).values)
+        every = used if self.used is self.every else self.every
+        train, held = _split(used, self.holdout, self.seed)
+        return replace(self, every=every, used=used, train=train, held=held)
 
     def is_exact(self, heldout_mse: float) -> bool:
         return self.exact > 0 and heldout_mse <= self.no_error

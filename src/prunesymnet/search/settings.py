@@ -8,6 +8,7 @@ from typing import Any
 
 from prunesymnet.coefficients import FitSettings, SnapSettings
 from prunesymnet.coefficients.fit import METHODS
+from prunesymnet.data import loss_of
 from prunesymnet.network.pruning import PRUNERS, PruningSettings
 from prunesymnet.network.training import TrainingSettings
 from prunesymnet.operators import DEFAULT, PAPER, Operator, select_operators
@@ -75,9 +76,9 @@ class SearchSettings:
     `fits_per_form` limits how often the same form with other weights is fitted again; at most `rows` rows are used
     until the last fit, which is on all of them; `workers` threads share the work (0: one for each core), and their
     number does not change the result. A formula may have a `max_complexity` (None: any) and must keep the
-    `constraints`; `selection` is one of the CRITERIA, or a function of the front's table that returns a row. Of the
-    network: its `layers`, `max_epochs` and how often to prune; `reverse`: try the formula of all edges that are not
-    nearly zero, too, where these are few.
+    `constraints`; `loss` is what an error costs, a name or a function (`prunesymnet.data.losses`); `selection` is one
+    of the CRITERIA, or a function of the front's table that returns a row. Of the network: its `layers`, `max_epochs`
+    and how often to prune; `reverse`: try the formula of all edges that are not nearly zero, too, where these are few.
 
     How candidates become formulas: `fit_method` is "lm" or "bfgs"; `expand`: products of sums are multiplied out before
     the fit; `remove_operators`: operators are taken out of the best as long as it stays as good; `linear_model`: it
@@ -97,6 +98,7 @@ class SearchSettings:
     max_complexity: int | None = None
     constraints: Constraints = field(default_factory=Constraints)
     selection: str | Callable[[Any], int] = "mdl"
+    loss: str | Callable[..., Any] = "squared"
     layers: int = 6
     max_epochs: int = 3000
     prune_every: int = 20
@@ -124,6 +126,7 @@ class SearchSettings:
             raise TypeError(f"constraints must be Constraints, got {type(self.constraints).__name__}")
         if not callable(self.selection) and not (isinstance(self.selection, str) and self.selection in CRITERIA):
             raise ValueError(f"selection must be a function or one of {', '.join(CRITERIA)}, got {self.selection!r}")
+        loss_of(self.loss)  # or an error
         check_number(self, "time_limit", "a number of seconds > 0", lambda v: v > 0)
         check_number(self, "exact", "a relative error >= 0", lambda v: v >= 0)
         check_number(self, "holdout", "a fraction from 0 to below 1", lambda v: 0 <= v < 1)

@@ -11,7 +11,8 @@ from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import left_by
 from prunesymnet.bank.regression import Regression, unexplained
 from prunesymnet.coefficients import Fit
-from prunesymnet.expression import compile_expression
+from prunesymnet.data import weighted_around
+from prunesymnet.expression import compile_expression, evaluate
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.settings import SearchStatus
 from prunesymnet.search.stages.base import SAYS_SOMETHING, Context
@@ -92,7 +93,8 @@ def looks_like_noise(context: Context, chosen: Fit | None, *, settled: bool = Fa
     if chosen is None or (1 - chosen.r2 > SAYS_SOMETHING and not settled):
         return False
     settings, names = context.settings, set(context.problem.columns) | set(chosen.expression.variables)
-    problem = Problem.of(context.train, settings.operators, ROWS_TO_CHECK, settings.seed)
+    train = weighted_around(context.train, evaluate(chosen.expression, context.train.columns).values)
+    problem = Problem.of(train, settings.operators, ROWS_TO_CHECK, settings.seed)
     problem = problem.only(name for name in problem.columns if name in names)
     hidden = hidden_share(replace(context, problem=problem), chosen)
     most = MAY_BE_MISSED[min(context.budget.level, len(MAY_BE_MISSED) - 1)]

@@ -66,7 +66,7 @@ class _Candidates:
     def of(self, trainer: Trainer, restart: int, epoch: int) -> tuple[Batch, set[Edges]]:
         """The candidates of one network, and the edges that each of them retains."""
         weights, nodes = trainer.snapshot(restart)
-        trained = Trained(self.network, weights, nodes, self.data.y, self.data.weights)
+        trained = Trained(self.network, weights, nodes, self.data.y, self.data.search_weights)
         retained, found = set(), []
         for subnetwork in self.prune(trained, self.settings.pruning, self.rng):
             key = frozenset(subnetwork.chosen.items())
