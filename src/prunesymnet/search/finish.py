@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from prunesymnet.coefficients import Fit, FitSettings, fit, snap
 from prunesymnet.coefficients.description import description_length
 from prunesymnet.coefficients.fit import measure
@@ -24,6 +27,8 @@ from prunesymnet.search.prediction import left_out, predicts_better
 from prunesymnet.search.rows import Rows, some_rows
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.selection import choose, front, is_near_tie
+
+Array = NDArray[np.float64]
 
 CHOSEN_FROM = 20  # candidates that are fitted on all rows that are used: those of shortest description, roughly
 EXACT_ONES = 5  # formulas that are exact, the simplest: these are fitted on all rows instead
@@ -144,7 +149,21 @@ class Finish:
         shown = Front(tuple(map(self.with_heldout, kept)), kept.index(chosen))
         if not isinstance(by, str):
             shown = replace(shown, chosen=_row(by(shown.table()), len(shown)))
-        return equations[kept[shown.chosen]], shown
+        return equations[kept[shown.chosen]], replace(shown, ties=self.ties(shown))
+
+    def ties(self, shown: Front) -> tuple[int, ...]:
+        """The rows that the data hardly tell from the chosen one: their descriptions are about as long, and leaving
+        rows out does not show that they predict these worse. An exact formula has none."""
+        best = shown.best
+        near = [i for i, e in enumerate(shown) if i != shown.chosen and is_near_tie(e, best)]
+        if best.loss <= self.rows.no_error or not near:
+            return ()
+        error = self.left_out(best)
+        return tuple(i for i in near if not predicts_better(error, self.left_out(shown[i])))
+
+    def left_out(self, equation: Equation) -> Array:
+        """Its squared error in each row that is used, when fitted without it."""
+        return left_out(equation.free_form or equation.expression, self.rows.used)
 
     def believed(self, equations: dict[Equation, Fit], linear_ones: tuple[Fit, ...], by: str) -> Equation:
         """The best by a criterion; by accuracy, of exact ones the simplest. The shortest description is not believed
@@ -157,7 +176,7 @@ class Finish:
         if by != "mdl" or chosen.loss <= self.rows.no_error:
             return chosen
         ranked = sorted(equations, key=lambda equation: (equation.description_length, equation.complexity))
-        errors = {equation: left_out(equation.free_form or equation.expression, self.rows.used) for equation in ranked}
+        errors = {equation: self.left_out(equation) for equation in ranked}
         rivals = [left_out(found.expression, self.rows.used) for found in linear_ones]
         rivals += [errors[equation] for equation in ranked if is_near_tie(equation, chosen)]
         unbeaten = (e for e in ranked if not any(predicts_better(rival, errors[e]) for rival in rivals))
@@ -183,11 +202,14 @@ class Finish:
             noise = snapping.noise
             found = min(fits, key=lambda one: description_length(one, every, noise=noise), default=found)
         chosen = Equation.of(found, every, heldout_r2=shown.best.heldout_r2, length=shown.best.description_length)
-        others = [equation for i, equation in enumerate(shown) if i != shown.chosen]
-        errors = [measure(equation.expression, every) for equation in others]
-        others = [replace(e, loss=error.mse, r2=error.r2) for e, error in zip(others, errors, strict=True)]
+        others, ties = [], []
+        for i, equation in enumerate(shown):
+            if i != shown.chosen:
+                error = measure(equation.expression, every)
+                others.append(replace(equation, loss=error.mse, r2=error.r2))
+                ties += others[-1:] if i in shown.ties else []
         kept = front([*others, chosen], keep=chosen)
-        return found, Front(tuple(kept), kept.index(chosen))
+        return found, Front(tuple(kept), kept.index(chosen), ties=tuple(i for i, e in enumerate(kept) if e in ties))
 
 
 def front_of(data: Dataset, formulas: tuple[Expression, ...], settings: SearchSettings) -> Front:
