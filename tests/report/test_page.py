@@ -262,8 +262,8 @@ def test_numbers_of_the_page_are_those_of_the_equations(tmp_path):
     ("forms", "bits", "chosen", "selection", "said"),
     [
         (("1.0*a", "1.0*a**2"), (10, 20), 0, "mdl", "was chosen because it takes the fewest bits to write down"),
-        (("1.0*a", "1.0*a**2"), (10, 20), 1, "mdl", "The marked one was chosen."),
-        (("1.0*a", "1.0*a + 1.0*b + 1.0*c + 1.0"), (10, 20), 1, "mdl", "is worse than the linear model, which"),
+        (("1.0*a", "1.0*a**2"), (10, 20), 1, "mdl", "predicts these rows better by more than chance explains"),
+        (("1.0*a", "1.0*a**2"), (10, 20), 0, "bic", "The marked one was chosen."),
         (("1.0*a", "1.0*a**2"), (10, 20), 1, "accuracy", "was chosen because it has the smallest error."),
         (("1.0*a", "1.0*a**2"), (10, 20), 0, "", "was chosen by a function of the user’s."),
     ],
