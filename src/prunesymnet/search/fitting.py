@@ -9,7 +9,7 @@ from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression
 from prunesymnet.search.archive import Archive, Candidate, Pruned
 from prunesymnet.search.constraints import Rules
-from prunesymnet.search.forms import freed, merged_form, reductions
+from prunesymnet.search.forms import freed, merged_form, reductions, without_small_terms
 from prunesymnet.search.rows import Rows
 from prunesymnet.search.settings import SearchSettings
 
@@ -94,7 +94,13 @@ class Fitter:
 
     def shrink(self, candidate: Candidate) -> Candidate:
         """The simplest that is left when operators are taken out as long as the formula stays as good: 1000*sin(x/1000)
-        is no better than x."""
+        is no better than x. Terms that are small go together, before: one alone would leave its rounding errors to the
+        others."""
+        for form in without_small_terms(candidate.expression, self.rows.train):
+            shorter = self.candidate(form, candidate.stage, SECOND_LOOK)
+            if shorter.heldout_mse <= max(AS_GOOD * candidate.heldout_mse, self.rows.no_error):
+                candidate = replace(shorter, pruned=candidate.pruned)
+                break
         while candidate.expression.complexity <= LONGEST_TO_SHRINK:
             good_enough = max(AS_GOOD * candidate.heldout_mse, self.rows.no_error)
             look = SECOND_LOOK if self.archive.is_exact(candidate) else FIRST_LOOK
