@@ -76,8 +76,8 @@ class Finish:
             after = snap(found.expression, used, settings=snapping, deadline=deadline)
             lengths = [self.length(reading, used, snapping.noise) for reading in (after, found)]
             read = as_read(after, used) if snapping.closed_forms and not snapping.only_integers else after
-            allowed = [reading for reading in (read, after) if self.may_be(reading.expression)]
-            yield (*allowed, found)[0], min(lengths), skeleton(found.expression)
+            shown = [reading for reading in (read, after) if self.may_be(reading.expression) and self.is_shown(reading)]
+            yield (*shown, found)[0], min(lengths), skeleton(found.expression)
         yield from self.plain(fits[count:])
 
     def plain(self, fits: Iterable[Fit]) -> Iterator[tuple[Fit, float, str]]:
@@ -111,6 +111,11 @@ class Finish:
         if found.mse <= self.rows.no_error or not math.isfinite(length) or not self.settings.between_rows:
             return length
         return length + self.rows.between.cost(found.expression)
+
+    def is_shown(self, found: Fit) -> bool:
+        """Whether the rows show what it does between them: a phase that was rounded to 0 may leave a wave that they do
+        not show."""
+        return math.isfinite(self.length(found, self.rows.used))
 
     def equations(self, known: Iterable[tuple[Fit, float, str]]) -> dict[Equation, Fit]:
         """Those that may be chosen, each form and each formula once: what differs in rounding alone is one law."""
