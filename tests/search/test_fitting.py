@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import parse
-from prunesymnet.search import Constraints, Pruned, SearchSettings
+from prunesymnet.search import Candidate, Constraints, Pruned, SearchSettings
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.fitting import LONGEST_TO_SHRINK, Fitter
 from prunesymnet.search.rows import Rows
@@ -84,6 +85,27 @@ def test_terms_that_are_small_together_go_together():
     assert fit.archive.exact
     assert len(fit.archive.best.expression.constants) <= 4
     assert fit.archive.best.stage == "made up"
+
+
+def given(fit, text):
+    """A candidate with the constants that it is written with."""
+    found = measure(parse(text), fit.rows.train)
+    return Candidate(found, measure(found.expression, fit.rows.held).mse, "made up")
+
+
+def test_what_leaves_next_to_nothing_is_fitted_to_the_end():
+    fit = fitter()
+    settled = fit.settled(given(fit, "2.00002*sin(x) + 0.99998"))
+    assert settled.expression.constants == pytest.approx((2, 1))
+    assert settled.stage == "made up"
+
+
+@pytest.mark.parametrize("text", ["2.2*sin(x) + 0.9", "2.0*sin(x) + 1.0"])
+def test_what_leaves_more_or_nothing_is_not_fitted_again(text):
+    fit = fitter()
+    candidate = given(fit, text)
+    assert fit.settled(candidate) is candidate
+    assert fit.archive.fits == 0
 
 
 def test_terms_that_are_small_but_there_stay():
