@@ -106,6 +106,13 @@ def test_keplers_law_is_read_with_three_halves_and_the_free_fit_is_beside_it():
     assert exponent.rounded_to == "3/2"
 
 
+def test_balmers_law_comes_out_of_an_exponent_that_was_fitted_too():
+    front = finished(load_example("balmer"), "91.0*(0.25 - 1/n**2)**(-1.001)", "1.0*n**2 + 1.0*n + 1.0")
+    assert str(front.best.expression).startswith("364.599")
+    assert skeleton(front.best.expression) == skeleton(parse("364.6/(1 - 4/n**2)"))
+    assert front.best.description_length == pytest.approx(-91.2, abs=0.1)
+
+
 # ---- between the rows -------------------------------------------------------------------------------------
 
 WAVES = ["855.0/cos(sqrt(year))", "1.0*cos(228331.0/year)", "1.0*cos(228331.0/year) + 1.0*year", "1.0*sin(7.3*year)"]

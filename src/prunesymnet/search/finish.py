@@ -74,10 +74,17 @@ class Finish:
         count = max(VALUES_TO_ROUND // used.rows, FEWEST_ROUNDED)
         for found in fits[:count]:
             after = snap(found.expression, used, settings=snapping, deadline=deadline)
-            lengths = [self.length(reading, used, snapping.noise) for reading in (after, found)]
-            read = as_read(after, used) if snapping.closed_forms and not snapping.only_integers else after
-            shown = [reading for reading in (read, after) if self.may_be(reading.expression) and self.is_shown(reading)]
-            yield (*shown, found)[0], min(lengths), skeleton(found.expression)
+            length = min(self.length(reading, used, snapping.noise) for reading in (after, found))
+            readings = [after]
+            if snapping.closed_forms and not snapping.only_integers and (read := as_read(after, used)) is not after:
+                readings = [read, after]
+                again = snap(read.expression, used, settings=snapping, deadline=deadline)
+                if (
+                    shorter := self.length(again, used, snapping.noise)
+                ) < length:  # with that exponent, others are round
+                    readings, length = [again, read, after], shorter
+            shown = [reading for reading in readings if self.may_be(reading.expression) and self.is_shown(reading)]
+            yield (*shown, found)[0], length, skeleton(found.expression)
         yield from self.plain(fits[count:])
 
     def plain(self, fits: Iterable[Fit]) -> Iterator[tuple[Fit, float, str]]:
