@@ -12,7 +12,7 @@ from prunesymnet.data import make_dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
 from prunesymnet.expression import evaluate, parse
-from prunesymnet.search import Constraints, SearchSettings, front_of
+from prunesymnet.search import Candidate, Constraints, SearchSettings, front_of
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter
@@ -65,6 +65,18 @@ def test_in_noise_the_shortest_description_is_believed():
     best, front = finished(table, "1.0*x + 1.0*y + 1.0", right, wiggly)
     assert "sin" not in str(best.expression)
     assert front.best.description_length == min(equation.description_length for equation in front)
+
+
+def test_a_simpler_formula_is_looked_at_though_a_longer_one_does_better_on_the_rows_held_out():
+    table = data("2*x**2 + y", rows=40, noise=0.3)
+    rows = Rows.of(table, SETTINGS)
+    archive = Archive(rows)
+    short, long = (fit(parse(text), rows.train) for text in ("2.0*x**2 + 1.0*y", "2.0*x**2 + 1.0*y + 0.1*sin(9.0*x*y)"))
+    for found, error in ((short, 1.0), (long, 1e-9)):  # as if the three rows held out were so by chance
+        archive.add(Candidate(found, error, ""))
+    assert [c.expression for c in archive.by_length()] == [long.expression]
+    chosen, _ = Finish(rows, SETTINGS.rules(), SETTINGS).choose(archive)
+    assert str(chosen.expression) == "2*x**2 + y"
 
 
 def test_where_nothing_is_better_the_linear_model_is_believed():

@@ -36,7 +36,7 @@ FEWEST_ROUNDED = 5  # of these: rounding takes many fits
 VALUES_TO_ROUND = 50_000  # rows times candidates: of small tables, all candidates are rounded
 ROWS_TO_ROUND = 20_000  # of a larger table: the roundings are tried on these, and judged on all rows
 LEAST_PATIENCE = 0.2  # seconds: even in a hurry, some constants are rounded
-SIMPLER = 8  # formulas below the exact one that are shown beside it
+SIMPLER = 8  # formulas below the exact one that are shown beside it; or below the shortest description, roughly
 
 
 @dataclass(frozen=True)
@@ -94,12 +94,16 @@ class Finish:
             yield found, length, skeleton(found.expression)
 
     def fitted(self, archive: Archive) -> list[Fit]:
-        """The candidates that may be chosen, fitted on all rows that are used; the shortest description first."""
+        """The candidates that may be chosen, fitted on all rows that are used; the shortest description first. Simpler
+        ones are among them, though a longer one may do better on the rows held out: rounded, they may be shorter."""
         if archive.exact:
             exact = [candidate for candidate in archive.known() if archive.is_exact(candidate)]
             kept = sorted(exact, key=lambda candidate: candidate.expression.complexity)[:EXACT_ONES]
         else:
-            kept = archive.by_length()[:CHOSEN_FROM]
+            ranked = archive.by_length()
+            size = ranked[0].expression.complexity if ranked else 0
+            simpler = [c for c in archive.front() if c.expression.complexity < size and c not in ranked]
+            kept = [*ranked, *simpler[-SIMPLER:]][:CHOSEN_FROM]
         allowed = [candidate.expression for candidate in kept if self.rules.allow(candidate.expression)]
         look = FitSettings(method=self.settings.fit_method)
         fits = [with_canonical_formula(fit(expression, self.rows.used, settings=look)) for expression in allowed]
