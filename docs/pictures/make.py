@@ -34,7 +34,7 @@ def kepler() -> None:
     (axis,), period = planets.columns.values(), planets.y
     figure, axes = plt.subplots(figsize=(5.2, 4))
     reach = np.geomspace(0.3, 55, 100)
-    axes.loglog(reach, reach**1.49984, color=BLUE, label="period = semi_major_axis**1.49984")
+    axes.loglog(reach, reach**1.5, color=BLUE, label="period = semi_major_axis**(3/2)")
     axes.loglog(axis, period, "o", color=ORANGE)
     for name, x, y in zip(names, axis, period, strict=True):
         axes.annotate(name, (x, y), (7, -9), textcoords="offset points", fontsize=8, color=GREY)
