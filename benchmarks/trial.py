@@ -92,7 +92,10 @@ def stopping(trial: Trial, problem: Problem | None) -> dict[str, Dataset]:
     return {"fresh": problem.sample(trial.points, STOPPING + trial.seed)}
 
 
-def judge(problem: Problem | None, found: Expression, fresh: Dataset) -> dict[str, Any]:
+def judge(
+    problem: Problem | None, found: Expression, fresh: Dataset, fitted: Expression | None = None
+) -> dict[str, Any]:
+    """What a formula is worth; `fitted` has all its numbers free that were fitted, where some were rounded since."""
     short = canonical(found)
     values, finite = evaluate(found, fresh.columns)
     with np.errstate(over="ignore"):
@@ -103,7 +106,7 @@ def judge(problem: Problem | None, found: Expression, fresh: Dataset) -> dict[st
     if problem is not None:
         row["recovered"] = recovered(problem, found) or recovered(problem, short)
         row["strict"] = row["recovered"] and any(strictly_recovered(problem, form) for form in (short, found))
-        row["form"] = row["recovered"] or right_form(problem, short)
+        row["form"] = row["recovered"] or right_form(problem, short if fitted is None else fitted)
         row["true_complexity"] = min(problem.formula.complexity, canonical(problem.formula).complexity)
     return row
 
@@ -123,9 +126,12 @@ def measure(trial: Trial) -> dict[str, Any]:
         if not (known and known.ready):
             warm_up(fit)
         began = time.perf_counter()
-        found = fit(data, trial.limit, trial.seed, **stopping(trial, problem))
+        answer = fit(data, trial.limit, trial.seed, **stopping(trial, problem))
+        found, fitted = answer if isinstance(answer, tuple) else (answer, None)
         row |= {"seconds": time.perf_counter() - began, "formula": to_text(found)}
-        return row | judge(problem, found, fresh)
+        if fitted is not None and fitted != found:
+            row["fitted"] = to_text(fitted)
+        return row | judge(problem, found, fresh, fitted)
     except Exception:
         return row | {
             "status": "failed",

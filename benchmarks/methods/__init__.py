@@ -1,7 +1,7 @@
 """Methods of symbolic regression behind one small interface: a table, seconds on one core and a seed to a formula.
 
 `registry.py` has a record of each. Each file has `fit(data, seconds, seed) -> Expression`; `ours.py` has all that are
-ours. All get the operators of our default search, as far as they have them. Rivals made by others are optional
+ours, which also say which numbers were fitted. All get the operators of our default search, as far as they have them. Rivals made by others are optional
 (`pip install '.[bench]'`), and imported where their file is: `method(name)` does that.
 """
 
@@ -10,7 +10,7 @@ import shutil
 from importlib import import_module
 from typing import Protocol
 
-from benchmarks.methods.ours import VARIANTS, variant
+from benchmarks.methods.ours import VARIANTS, Answer, variant
 from benchmarks.methods.registry import METHODS, RIVALS
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression
@@ -19,7 +19,7 @@ NAMES = (*VARIANTS, *RIVALS)
 
 
 class Fit(Protocol):
-    def __call__(self, data: Dataset, seconds: float, seed: int) -> Expression: ...
+    def __call__(self, data: Dataset, seconds: float, seed: int) -> Expression | Answer: ...
 
 
 def method(name: str) -> Fit:
