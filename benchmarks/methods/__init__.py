@@ -1,8 +1,9 @@
 """Methods of symbolic regression behind one small interface: a table, seconds on one core and a seed to a formula.
 
 `registry.py` has a record of each. Each file has `fit(data, seconds, seed) -> Expression`; `ours.py` has all that are
-ours, which also say which numbers were fitted. All get the operators of our default search, as far as they have them. Rivals made by others are optional
-(`pip install '.[bench]'`), and imported where their file is: `method(name)` does that.
+ours, which also say which numbers were fitted. All get the operators of our default search, as far as they have them.
+Rivals made by others are optional (`pip install '.[bench]'`), and imported where their file is: `method(name)` does
+that.
 """
 
 import importlib.util
