@@ -24,8 +24,8 @@ def real(runs: pd.DataFrame) -> Figure | None:
             height = of(everything, method)["r2"].median()
             axes.axhline(height, color=COLOURS[method], lw=1, ls=":", zorder=0)
             axes.annotate(
-                f"{title(method)} (no formula)", (0, height), (4, 2), xycoords=("axes fraction", "data"),
-                textcoords="offset points", color=COLOURS[method],
+                f"{title(method)}\n(no formula)", (1, height), (4, 0), xycoords=("axes fraction", "data"),
+                textcoords="offset points", va="center", color=COLOURS[method], annotation_clip=False,
             )  # fmt: skip
     middles, spans = {}, {}
     for method in there:
