@@ -57,8 +57,8 @@ def same_model(one, other, columns):
     assert str(other) == str(one)
     for front, again in zip(one.fronts, other.fronts, strict=True):
         pd.testing.assert_frame_equal(again.table(), front.table(), check_exact=True)
-        assert (again.chosen, again.status, again.seconds, again.fits, again.target) == (
-            front.chosen, front.status, front.seconds, front.fits, front.target,
+        assert (again.chosen, again.status, again.seconds, again.fits, again.ties, again.target) == (
+            front.chosen, front.status, front.seconds, front.fits, front.ties, front.target,
         )  # fmt: skip
         for law, same in zip(front, again, strict=True):
             assert (same.form, same.parameters, same.rows) == (law.form, law.parameters, law.rows)
@@ -86,7 +86,10 @@ def model():
     found = [Equation.of(fit(parse(form), data), data, heldout_r2=0.5) for form in forms]
     form = parse("a*exp(-b*x) + c")
     named = Equation.of(fit(form, other, parameters=["a", "b", "c"]), other)
-    fronts = Front(tuple(found), 2, "stopped at the time limit", 1.25, 4), Front((named,), 0, "interrupted", 0.5, 1)
+    fronts = (
+        Front(tuple(found), 2, "stopped at the time limit", 1.25, 4, (1,)),
+        Front((named,), 0, "interrupted", 0.5, 1),
+    )
     return Model(fronts, data.names, ("x in m", "z"), SearchSettings(time_limit=float("inf"), max_complexity=20))
 
 

@@ -229,6 +229,18 @@ def test_evened_out_weights_have_sum_one_and_enough_rows_count(weights):
         np.testing.assert_allclose(even, weights / weights.sum())
 
 
+def test_rows_that_hardly_count_are_left_out_where_enough_are_left():
+    weights = np.concatenate([np.ones(20), np.full(10, 1e-6)])
+    even = even_out(weights)
+    assert (even[20:] == 0).all()
+    np.testing.assert_allclose(even[:20], 1 / 20)
+
+
+def test_rows_that_hardly_count_stay_where_too_few_would_be_left():
+    weights = np.concatenate([np.ones(5), np.full(25, 1e-6)])
+    assert (even_out(weights) > 0).all()
+
+
 def test_evening_out_ends_where_nothing_helps():
     weights = np.full(50, 1e-300)
     weights[0] = 1.0

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from prunesymnet.coefficients import fit
 from prunesymnet.coefficients.description import (
@@ -20,6 +21,7 @@ from prunesymnet.coefficients.description import (
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import canonical, parse
+from prunesymnet.expression.factoring import multiplied_out
 from strategies import expressions
 
 X = np.linspace(0.1, 3, 50)
@@ -59,6 +61,46 @@ def test_equal_formulas_cost_the_same_once_they_are_canonical(tree):
     once = canonical(tree)
     assert formula_bits(canonical(once)) == formula_bits(once)
     assert formula_bits(tree) >= BITS_PER_SYMBOL * tree.complexity
+
+
+SPELLINGS = [
+    [
+        "2.0*exp(-3.0/(x + 0.5))",
+        "2.0/exp(3.0/(x + 0.5))",
+        "2.0*exp(3.0/(-0.5 - x))",
+        "2.0*exp(-1.0/(x/3.0 + 0.5/3.0))",
+        "2.0*exp(-6.0/(2*x + 1.0))",
+        f"exp({math.log(2)!r} - 3.0/(x + 0.5))",
+    ],
+    ["2.5*x**2 + 1.5*x", "x*(2.5*x + 1.5)", "2.5*x*(x + 0.6)", "1.5*x + 2.5*x*x"],
+    ["1.5*x + 0.75", "0.75 + 1.5*x", "1.5*(x + 0.5)", "(3.0*x + 1.5)/2"],
+    ["3.0/(x + 2.0)", "6.0/(2*x + 4.0)", "1/(x/3.0 + 2.0/3.0)"],
+    ["2.0*exp(1.5*x)", f"exp(1.5*x + {math.log(2)!r})"],
+    ["log(2.0*x)", f"log(x) + {math.log(2)!r}"],
+    ["2.0*sqrt(x)", "sqrt(4.0*x)"],
+    ["8.0*x**1.5", "(4.0*x)**1.5"],
+    ["x**2 + 2*x + 1", "(x + 1)**2", "x*(x + 2) + 1"],
+    ["1.5*(x + 1)*exp(x)", "1.5*exp(x)*(1 + x)"],
+]
+
+
+@pytest.mark.parametrize("spellings", SPELLINGS, ids=lambda spellings: spellings[0])
+def test_one_formula_has_one_length_however_its_constants_are_spelled(spellings):
+    lengths = [description_length(measure(parse(text), noisy()), noisy()) for text in spellings]
+    assert lengths == pytest.approx([lengths[0]] * len(spellings), abs=1e-6)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 3), st.integers(-3, 3), st.integers(-3, 3), st.integers(1, 3)), min_size=1, max_size=3
+    )
+)
+@settings(max_examples=60)
+def test_a_polynomial_is_as_long_multiplied_out_as_in_factors(factors):
+    product = parse("*".join(f"({a}*x**2 + ({b})*x + ({c}))**{power}" for a, b, c, power in factors))
+    data = noisy()
+    lengths = [description_length(measure(tree, data), data) for tree in (product, multiplied_out(product))]
+    assert lengths[0] == pytest.approx(lengths[1], abs=1e-6)
 
 
 def test_the_order_of_terms_costs_nothing():

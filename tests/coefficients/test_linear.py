@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prunesymnet.coefficients.linear import eliminate, weighted_least_squares
+from prunesymnet.coefficients.linear import eliminate, elimination, weighted_least_squares
 
 # ---- least squares ------------------------------------------------------------------------------------
 
@@ -79,3 +79,29 @@ def test_of_columns_that_are_equal_one_stays():
     assert len(kept) == 2
     assert error < 1e-20
     assert eliminate(np.zeros((2, 50)), one, 50) == ([], pytest.approx(one @ one))
+
+
+def test_elimination_goes_from_all_columns_to_one_and_each_step_is_a_least_squares_fit():
+    rng = np.random.default_rng(0)
+    columns, target = rng.normal(size=(6, 40)), rng.normal(size=40)
+    steps = list(elimination(columns, target, 40))
+    assert [len(step.kept) for step in steps] == [6, 5, 4, 3, 2, 1]
+    for step in steps:
+        kept = [index for index, _ in step.kept]
+        solved, left, *_ = np.linalg.lstsq(columns[kept].T, target, rcond=None)
+        np.testing.assert_allclose([c for _, c in step.kept], solved, rtol=1e-9)
+        assert step.error == pytest.approx(left[0])
+
+
+def test_the_column_that_is_left_out_is_the_one_whose_loss_costs_least():
+    rng = np.random.default_rng(1)
+    columns, target = rng.normal(size=(5, 30)), rng.normal(size=30)
+    one, two, *_ = elimination(columns, target, 30)
+    without = [np.linalg.lstsq(np.delete(columns, k, axis=0).T, target, rcond=None)[1][0] for k, _ in one.kept]
+    assert two.error == pytest.approx(min(without))
+
+
+def test_of_more_columns_than_rows_some_are_not_tried():
+    rng = np.random.default_rng(2)
+    first = next(elimination(rng.normal(size=(20, 8)), rng.normal(size=8), 8))
+    assert len(first.kept) == 7

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks.problems import load, one_weight_per_edge
-from prunesymnet.coefficients import FitSettings, SnapSettings, snap
+from prunesymnet.coefficients import FitSettings, SnapSettings, fit, snap
+from prunesymnet.coefficients.snapping import as_read
 from prunesymnet.data import load_example, make_dataset
 from prunesymnet.expression import canonical, compile_expression, evaluate, fingerprint, parse, skeleton
 
@@ -150,6 +151,31 @@ def test_the_laws_in_the_shipped_tables():
     assert skeleton(balmer) == skeleton(parse("1.0*n**2/(n**2 - 4)"))
     hubble = snap(parse("1.0*distance + 1.0"), load_example("hubble")).expression
     assert skeleton(hubble) == skeleton(parse("1.0*distance"))
+
+
+def test_exponents_are_read_as_fractions_where_nobody_would_mind():
+    planets = load_example("planets")
+    found = as_read(fit(parse("semi_major_axis**1.4"), planets), planets)
+    assert str(found.expression) == "semi_major_axis**(3/2)"
+    assert found.before_rounding.constants[-1] == pytest.approx(1.49984, abs=2e-5)
+    assert found.mse <= 1e-6 * planets.variation
+
+
+@pytest.mark.parametrize(("exponent", "noise"), [(1.51, 0.0), (1.5003, 0.0), (1.6, 1e-3)])
+def test_exponents_that_are_no_fractions_stay(exponent, noise):
+    x = np.linspace(0.5, 4, 40)
+    table = make_dataset(x, 2 * x**exponent + noise * np.random.default_rng(0).normal(size=40), names=["x"])
+    found = as_read(fit(parse("1.0*x**1.4"), table), table)
+    assert found.expression.constants[-1] == pytest.approx(exponent, rel=1e-2)
+
+
+def test_exponents_are_read_one_after_the_other_as_constants_merge():
+    # As soon as one exponent is a whole number, the factors before the two powers become one constant.
+    x = np.linspace(0.5, 4, 40)
+    table = make_dataset(np.column_stack([x, x[::-1] ** 2]), 6 * x * x[::-1] ** 4, names=["x", "y"], target="t")
+    found = as_read(fit(parse("2.0*(1.5*x)**1.0001*(1.2*y)**1.9999"), table), table)
+    assert skeleton(found.expression) == skeleton(parse("6.0*x*y**2"))
+    assert found.r2 == pytest.approx(1)
 
 
 def test_a_formula_that_can_not_be_fitted_comes_back():

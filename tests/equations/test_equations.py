@@ -344,7 +344,7 @@ def test_the_chosen_row_must_be_there(chosen):
 
 def test_the_table_has_one_row_per_equation():
     table = FRONT.table()
-    columns = ["complexity", "loss", "r2", "heldout_r2", "description_length", "equation"]
+    columns = ["complexity", "loss", "r2", "heldout_r2", "description_length", "tie", "equation"]
     assert list(table.columns) == columns
     assert table["complexity"].tolist() == [e.complexity for e in FRONT]
     assert table["loss"].tolist() == [e.loss for e in FRONT]
@@ -364,6 +364,23 @@ def test_printed_it_is_a_table_that_marks_the_chosen_row():
     assert str(FRONT.best) == f"velocity = {FRONT.best.text()}"
     assert "complexity 3" in repr(FRONT.best)
     assert FRONT.best._repr_latex_().startswith("$\\mathrm{velocity} = ")
+
+
+def test_near_ties_with_the_chosen_row_are_marked_and_explained():
+    tied = replace(FRONT, ties=(0, 2))
+    lines = str(tied).splitlines()
+    assert [line[0] for line in lines] == [" ", "≈", ">", "≈", " ", "≈"]
+    assert lines[-1] == "≈ the data hardly tell this formula from the chosen one"
+    assert tied.table()["tie"].tolist() == [True, False, True, False]
+    assert "<td>≈ 0</td>" in tied._repr_html_()
+    assert "hardly tell" in tied._repr_html_()
+    assert "≈" not in str(FRONT) + FRONT._repr_html_()
+
+
+@pytest.mark.parametrize("ties", [(1,), (4,), (-1,)])
+def test_a_tie_must_be_another_row(ties):
+    with pytest.raises(ValueError, match="ties must be rows of the front other than the chosen one"):
+        replace(FRONT, ties=ties)
 
 
 def test_a_long_formula_is_cut_unless_it_is_chosen():

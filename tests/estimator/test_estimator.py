@@ -193,7 +193,7 @@ def test_fit_before_all_else():
 
 def test_the_front_as_a_table(model):
     table = model.equations_
-    assert list(table.columns) == ["complexity", "loss", "r2", "heldout_r2", "description_length", "equation"]
+    assert list(table.columns) == ["complexity", "loss", "r2", "heldout_r2", "description_length", "tie", "equation"]
     assert len(table) == len(model.fronts_[0]) > 2
     assert table["complexity"].is_monotonic_increasing
     assert table["complexity"].is_unique

@@ -47,6 +47,28 @@ def test_a_common_factor_or_a_square_is_taken_out(text, expected):
     assert found.complexity == parse(expected).complexity < canonical(parse(text)).complexity
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x**6 - 2*x**4 + x**2", "(x**3 - x)**2"),
+        ("x**4 + 4*x**3 + 6*x**2 + 4*x + 1", "(x + 1)**4"),
+        ("8*x**3 + 12*x**2 + 6*x + 1", "(2*x + 1)**3"),
+        ("3*x**2 + 6*x + 3", "3*(x + 1)**2"),
+        ("sin(x)**2 + 2*sin(x) + 1", "(sin(x) + 1)**2"),
+        ("exp(x**4 + 2*x**2 + 1)", "exp((x**2 + 1)**2)"),
+    ],
+)
+def test_a_polynomial_that_is_a_power_is_written_as_one(text, expected):
+    found = factored(parse(text))
+    assert canonical(found) == canonical(parse(expected))
+    assert found.complexity < canonical(parse(text)).complexity
+
+
+@pytest.mark.parametrize("text", ["x**2 + 2*x + 2", "x**4 + x**2", "x**2 + 2.0*x + 1", "x**3 + 3*x**2 + 3*x"])
+def test_a_polynomial_that_is_no_power_is_not(text):
+    assert "(" not in str(factored(parse(text))).replace("**(", "")
+
+
 @pytest.mark.parametrize("text", STAYS)
 def test_what_nobody_would_write_otherwise_stays(text):
     found = factored(parse(text))

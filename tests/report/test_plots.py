@@ -62,6 +62,13 @@ def test_the_front_is_complexity_against_error_with_the_choice_marked():
     assert (np.diff(heights) <= 0).all()
 
 
+def test_near_ties_have_a_ring_where_their_error_is_known():
+    front = replace(front_of(30.0, 2.0, 0.5, float("nan"), chosen=2), ties=(1, 3))
+    found = drawn(draw_front(front))
+    np.testing.assert_allclose(points(found["ties"]), [(front[1].complexity, front[1].loss)])
+    assert "ties" not in drawn(draw_front(replace(front, ties=())))
+
+
 def test_an_error_of_zero_has_a_tick_of_its_own():
     figure = draw_front(front_of(3.0, 1e-3, 0.0, chosen=2))
     found = drawn(figure)

@@ -461,6 +461,7 @@ HOSTILE = {
     (*LINEAR, "rows"): [-1, 1.5, None, "60", True, 2**60, 10**400, []],
     ("fronts", 0, "chosen"): [-1, 4, 10**9, 1.0, None, "0", True, [0]],
     ("fronts", 0, "fits"): [-1, 1.5, None, "4"],
+    ("fronts", 0, "ties"): [None, 1, [2], [9], [-1], ["1"], [1.5]],
     ("fronts", 0, "seconds"): [None, "1.5", [], True],
     ("fronts", 0, "status"): [None, 5, [], {}],
     ("fronts",): [[], None, {}, "x", [None], [[]], [{}]],

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from prunesymnet.coefficients import Fit, FitStatus
+from prunesymnet.coefficients.description import rough_length
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import parse
 from prunesymnet.search import Candidate, SearchSettings
@@ -105,3 +106,11 @@ def test_what_is_left_counts_rows_by_their_weights():
     settings = SearchSettings()
     constant = Fitter(known.rows, settings.rules(), known, 3).candidate(parse("1.0"), "")
     assert known.unexplained(constant) == pytest.approx(1, abs=0.1)
+
+
+def test_where_no_rows_are_held_out_each_row_counts_once():
+    x = np.linspace(1, 2, 8)
+    rows = Rows.of(make_dataset(x, np.sin(x), names=["x"]), SearchSettings())
+    assert not rows.holds_out
+    found = candidate("1.0*x + 0.5", 0.01, 0.01)
+    assert Archive(rows).length(found) == pytest.approx(rough_length(found.expression, 8, 0.01))

@@ -9,6 +9,7 @@ from prunesymnet.coefficients import covariance, fit
 from prunesymnet.coefficients.description import description_length
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
+from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
 from prunesymnet.expression import evaluate, parse
 from prunesymnet.search import Constraints, SearchSettings, front_of
@@ -124,6 +125,54 @@ def test_a_pole_between_the_rows_makes_a_description_longer_unless_it_is_exact()
     exact = measure(parse("1.0/x**3"), table)
     assert finish.length(exact, table) == description_length(exact, table)
     assert finish.rows.between.cost(exact.expression) > 0
+
+
+def ties(table, *formulas, settings=SETTINGS):
+    """Which of some formulas are near ties with the first."""
+    finish = Finish(Rows.of(table, settings), settings.rules(), settings)
+    equations = tuple(Equation.of(fit(parse(text), table), table) for text in formulas)
+    return finish.ties(Front(equations, 0))
+
+
+def near_zero(to, rows=40):
+    """A sine between 0 and some phase, with errors of 0.1 in turns above and below it."""
+    x = np.linspace(0.02, to, rows)
+    return make_dataset(x, 3 * np.sin(x) + 0.1 * (-1) ** np.arange(rows), names=["x"])
+
+
+def test_formulas_that_the_data_hardly_tell_apart_are_ties():
+    forms = "1.0*sin(x)", "1.0*x", "1.0*exp(x)", "1.0*x**2 + 1.0*x + 1.0"
+    assert ties(near_zero(0.8), *forms) == (1,)  # near 0 a sine is a line
+    assert ties(near_zero(3.0), *forms) == ()
+
+
+def test_an_exact_formula_has_no_ties():
+    x = np.linspace(1, 2, 30)
+    assert ties(make_dataset(x, 3 * x, names=["x"]), "1.0*x", "3*x", "1.0*x + 1.0") == ()
+
+
+def test_what_leaving_rows_out_tells_apart_is_no_tie():
+    table = data("x", noise=0.5)
+    finish = Finish(Rows.of(table, SETTINGS), SETTINGS.rules(), SETTINGS)
+    right, wrong = (Equation.of(fit(parse(text), table), table, length=10.0) for text in ("1.0*x", "1.0*x**2"))
+    assert finish.ties(Front((right, wrong), 0)) == ()
+    assert finish.ties(Front((right, wrong), 1)) == (0,)
+
+
+def test_the_front_says_which_rows_are_ties():
+    table = near_zero(0.8)
+    front = front_of(table, (parse("1.0*sin(x)"), parse("1.0*x")), SETTINGS)
+    finish = Finish(Rows.of(table, SETTINGS), SETTINGS.rules(), SETTINGS)
+    assert front.ties == finish.ties(front) != ()
+
+
+def test_ties_stay_ties_when_all_rows_are_fitted_last():
+    table, settings = near_zero(0.8, rows=80), replace(SETTINGS, rows=40)
+    finish = Finish(Rows.of(table, settings), settings.rules(), settings)
+    fits = [fit(parse(text), finish.rows.used) for text in ("1.0", "1.0*x", "1.0*sin(x)")]
+    shown = Front(tuple(Equation.of(found, finish.rows.used) for found in fits), 2, ties=(1,))
+    _, front = finish.on_all_rows(fits[2], shown, 0.0)
+    assert [front.mark(row) for row in range(3)] == ["", "≈", ">"]
 
 
 def test_the_front_of_some_formulas_is_fitted_and_not_rounded():

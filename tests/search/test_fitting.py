@@ -6,11 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import parse
-from prunesymnet.search import Constraints, Pruned, SearchSettings
+from prunesymnet.search import Candidate, Constraints, Pruned, SearchSettings
 from prunesymnet.search.archive import Archive
-from prunesymnet.search.fitting import Fitter
+from prunesymnet.search.fitting import LONGEST_TO_SHRINK, Fitter
 from prunesymnet.search.rows import Rows
 
 SETTINGS = SearchSettings()
@@ -70,6 +71,47 @@ def test_an_exact_formula_is_made_as_simple_as_it_can_be():
     fit.consider(parse("3000.0*sin(0.00001*x)*100.0 + 0.1*x"), "")
     assert fit.archive.exact
     assert fit.archive.best.expression.complexity <= 3
+
+
+def test_terms_that_are_small_together_go_together():
+    x, y, z = columns = np.random.default_rng(0).uniform(0.5, 3, (3, 128))
+    target = x * np.exp(-0.3 * (y - 1.7) ** 2) / (1.1 + 0.6 * z**2)
+    given = Rows.of(make_dataset(columns.T, target, names=["x", "y", "z"], target="t"), SETTINGS)
+    fit = Fitter(given, SETTINGS.rules(), Archive(given), 3)
+    clutter = "3e-7*x*y - 2e-7*y*z + 1e-7*sin(y*x) - 4e-7*x**2*z + 2e-7*exp(-1.0*z*y)*sin(x) - 1e-7*x**2*y**2*z"
+    long = parse(f"1.0*x*exp(-0.3*(y - 1.7)**2)/(0.6*z**2 + 1.1 + {clutter})")
+    assert long.complexity > LONGEST_TO_SHRINK  # so that its operators are not taken out one at a time
+    fit.improve(fit.candidate(long, "made up"))
+    assert fit.archive.exact
+    assert len(fit.archive.best.expression.constants) <= 4
+    assert fit.archive.best.stage == "made up"
+
+
+def given(fit, text):
+    """A candidate with the constants that it is written with."""
+    found = measure(parse(text), fit.rows.train)
+    return Candidate(found, measure(found.expression, fit.rows.held).mse, "made up")
+
+
+def test_what_leaves_next_to_nothing_is_fitted_to_the_end():
+    fit = fitter()
+    settled = fit.settled(given(fit, "2.00002*sin(x) + 0.99998"))
+    assert settled.expression.constants == pytest.approx((2, 1))
+    assert settled.stage == "made up"
+
+
+@pytest.mark.parametrize("text", ["2.2*sin(x) + 0.9", "2.0*sin(x) + 1.0"])
+def test_what_leaves_more_or_nothing_is_not_fitted_again(text):
+    fit = fitter()
+    candidate = given(fit, text)
+    assert fit.settled(candidate) is candidate
+    assert fit.archive.fits == 0
+
+
+def test_terms_that_are_small_but_there_stay():
+    fit = fitter(lambda x: x + 1e-6 * np.sin(x) + 2e-7 * np.exp(x))
+    fit.consider(parse("1.0*x + 2e-6*sin(x) + 1e-7*exp(x)"), "")
+    assert sorted(fit.archive.best.expression.constants) == pytest.approx([2e-7, 1e-6, 1])
 
 
 def test_where_in_a_network_it_comes_from_is_kept():

@@ -7,7 +7,14 @@ from contexts import columns_of
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import canonical, evaluate, fingerprint, parse, skeleton
-from prunesymnet.search.forms import freed, merged_form, reductions, with_canonical_formula, without_needless_abs
+from prunesymnet.search.forms import (
+    freed,
+    merged_form,
+    reductions,
+    with_canonical_formula,
+    without_needless_abs,
+    without_small_terms,
+)
 
 
 @pytest.mark.parametrize(
@@ -71,6 +78,55 @@ def test_reductions_leave_the_formula_as_it_was_and_repeat_no_form():
     found = [str(e) for e in reductions(formula)]
     assert str(formula) == before
     assert len(set(found)) == len(found) == 6
+
+
+def three_columns(rows=60):
+    return make_dataset(
+        np.random.default_rng(0).uniform(0.5, 3, (rows, 3)), np.arange(float(rows)), names=["x", "y", "z"], target="t"
+    )
+
+
+LEAN = "x*exp(-0.3*(y - 1.7)**2)/(0.6*z**2 + 1.1)"
+CLUTTERED = "x*exp(-0.3*(y - 1.7)**2)/(0.6*z**2 + 1.1 + 3e-7*x - 2e-7*y*z + 1e-7*sin(y) - 4e-7*x**2 + 2e-7*exp(-1.0*z))"
+
+
+def test_small_terms_go_together_wherever_their_sum_stands():
+    found = without_small_terms(parse(CLUTTERED), three_columns())
+    assert skeleton(found[0]) == skeleton(canonical(parse(LEAN)))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2.0*x + 3.0*y", []),
+        ("2.0*x", []),
+        ("1e-9*x", []),
+        ("2.0*x - 1e-5*y", ["2.0*x"]),
+        ("1e-5*y - 2.0*x", ["-2.0*x"]),
+        ("-(1e-5*y + 2.0*x)", ["-2.0*x"]),
+        ("exp(x - 1e-5*y) - sqrt(2.0*x + 1e-4*(y - 1e-9*z))", ["exp(1.0*x) - sqrt(2.0*x)"]),
+        ("2.0*x + 0.005*y + 1e-4*z + 1e-7", ["2.0*x", "2.0*x + 0.005*y", "2.0*x + 0.005*y + 1e-4*z"]),
+    ],
+)
+def test_what_is_small_is_measured_against_the_whole_sum(text, expected):
+    found = without_small_terms(parse(text), three_columns())
+    wanted = [skeleton(canonical(parse(form))) for form in expected]
+    assert [skeleton(canonical(freed(form))) for form in found][: len(wanted)] == [
+        skeleton(canonical(freed(parse(form)))) for form in expected
+    ]
+    assert bool(found) == bool(wanted)
+    sizes = [form.complexity for form in found]
+    assert sizes == sorted(sizes)
+
+
+def test_terms_that_cancel_are_not_lost():
+    # Both are small beside nothing: the sum of large terms that nearly cancel is what the others are measured against.
+    found = without_small_terms(parse("1000.0*x - 999.999*x + 0.01*y"), three_columns())
+    assert all("y" in form.variables for form in found)
+
+
+def test_a_term_without_values_stays():
+    assert without_small_terms(parse("2.0*x + log(-x)"), three_columns()) == []
 
 
 def test_forms_that_differ_in_their_constants_only_are_one():

@@ -16,12 +16,14 @@ from prunesymnet.search.fitting import Fitter
 from prunesymnet.search.rows import Rows
 from prunesymnet.search.stages.networks import NETWORKS
 from prunesymnet.search.stopping import (
+    CLEARLY,
     FINAL,
     MORE_BATCHES,
     TO_FINISH,
     LimitReached,
     Limits,
     Patience,
+    Progress,
     hidden_share,
     looks_like_noise,
 )
@@ -89,6 +91,21 @@ def test_what_is_not_exact_ends_nothing():
     patience = Patience()
     assert not any(patience.is_over(archive_with("1.0*x")) for _ in range(2 * MORE_BATCHES))
     assert patience.waited == 0
+
+
+# ---- progress -----------------------------------------------------------------------------------------
+
+
+def test_a_level_that_makes_the_description_no_shorter_settles_it():
+    progress = Progress()
+    lengths = [100.0, 80.0, 80.0 - CLEARLY, 80.0 - CLEARLY - 1, 200.0, 10.0]
+    assert [progress.is_settled(length) for length in lengths] == [False, False, False, True, True, False]
+
+
+def test_where_there_is_no_formula_yet_nothing_is_gained():
+    progress = Progress()
+    assert not progress.is_settled(5.0)
+    assert Progress(5.0).is_settled(math.inf)
 
 
 # ---- noise --------------------------------------------------------------------------------------------

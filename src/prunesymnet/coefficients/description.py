@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from prunesymnet.coefficients.fit import Fit
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Apply, Constant, Expression, compile_expression, factored, postorder
+from prunesymnet.expression.factoring import multiplied_out
 from prunesymnet.expression.polynomial import Polynomial, polynomial_of
 from prunesymnet.operators.operator import CALL
 
@@ -103,7 +104,7 @@ def described(result: Fit, data: Dataset, noise: float) -> tuple[float, float]:
     least what rounding errors of the target and of each term leave."""
     if not math.isfinite(result.mse):
         return math.inf, 0.0
-    formula = factored(result.expression)  # one formula has one length, however it is written
+    formula = factored(multiplied_out(result.expression))  # one formula has one length, however it is written
     constants = np.array(formula.constants)
     values, jacobian = compile_expression(formula).values_and_jacobian(data.columns)
     jacobian = np.where(np.isfinite(jacobian), jacobian, 0.0)

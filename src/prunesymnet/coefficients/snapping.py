@@ -94,12 +94,16 @@ def snap(
 def as_read(found: Fit, data: Dataset) -> Fit:
     """A fit with exponents that are fractions but for what nobody would mind."""
     most = min(READ_AS_ONE * data.variation, FREE_FIT_GAINS * found.mse)
-    for index in reversed(_exponents(found.expression)):
+    kept = 0
+    while kept < len(exponents := _exponents(found.expression)):  # each reading may merge constants: look again
+        index = exponents[-1 - kept]
         value = found.expression.constants[index]
         near = min((Fraction(round(value * q), q) for q in FRACTIONS), key=lambda f: (abs(value - f), f.denominator))
         read = fit(_with(found.expression, {index: number_tree(near)}), data)
         if read.mse <= most:
             found = replace(read, before_rounding=found.before_rounding or found.expression)
+        else:
+            kept += 1
     return found
 
 

@@ -1,4 +1,4 @@
-"""A front: the best equation of each complexity, and which of them is believed."""
+"""A front: the best equation of each complexity, which of them is believed, and which might as well be."""
 
 import html
 from collections.abc import Iterator
@@ -9,23 +9,28 @@ import pandas as pd
 from prunesymnet.equations.equation import Equation
 
 SHOWN = 78  # characters of a formula in a table for the terminal
+TIES = "≈ the data hardly tell this formula from the chosen one"
 
 
 @dataclass(frozen=True, eq=False)
 class Front:
-    """Equations from the simplest to the most exact, which of them is `chosen`, and how the search for them went."""
+    """Equations from the simplest to the most exact, which of them is `chosen`, and how the search for them went.
+    `ties` are the rows that the data hardly tell from the chosen one."""
 
     equations: tuple[Equation, ...]
     chosen: int
     status: str = ""
     seconds: float = 0.0
     fits: int = 0
+    ties: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.equations:
             raise ValueError("equations must have at least one equation")
         if not 0 <= self.chosen < len(self.equations):
             raise ValueError(f"chosen must be from 0 to {len(self.equations) - 1}, got {self.chosen!r}")
+        if not set(self.ties) <= set(range(len(self.equations))) - {self.chosen}:
+            raise ValueError(f"ties must be rows of the front other than the chosen one, got {self.ties!r}")
 
     @property
     def best(self) -> Equation:
@@ -55,6 +60,7 @@ class Front:
                 "r2": [equation.r2 for equation in self],
                 "heldout_r2": [equation.heldout_r2 for equation in self],
                 "description_length": [equation.description_length for equation in self],
+                "tie": [i in self.ties for i in range(len(self))],
                 "equation": [equation.text() for equation in self],
             }
         )
@@ -65,10 +71,14 @@ class Front:
             text = e.text()
             shown = text if len(text) <= SHOWN or i == self.chosen else text[: SHOWN - 1] + "…"
             lines.append(
-                f"{'>' if i == self.chosen else ' '} {i:>2} {e.complexity:>10} {e.loss:>10.3g} {_share(e.r2):>9} "
+                f"{self.mark(i) or ' '} {i:>2} {e.complexity:>10} {e.loss:>10.3g} {_share(e.r2):>9} "
                 f"{_share(e.heldout_r2):>9} {e.description_length:>8.1f}  {shown}"
             )
-        return "\n".join(lines)
+        return "\n".join([*lines, *([TIES] if self.ties else [])])
+
+    def mark(self, row: int) -> str:
+        """What stands before a row: > for the chosen one, ≈ for a tie with it."""
+        return ">" if row == self.chosen else "≈" if row in self.ties else ""
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in ("", "complexity", "loss", "R²", "held-out R²", "bits"))
@@ -76,14 +86,15 @@ class Front:
         for i, e in enumerate(self):
             style = " style='font-weight:bold;background:rgba(0,114,178,.15)'" if i == self.chosen else ""
             cells = (
-                f"{'▸ ' if i == self.chosen else ''}{i}", e.complexity, f"{e.loss:.3g}", _share(e.r2),
+                f"{self.mark(i).replace('>', '▸')} {i}".strip(), e.complexity, f"{e.loss:.3g}", _share(e.r2),
                 _share(e.heldout_r2), f"{e.description_length:.1f}",
             )  # fmt: skip
             numbers = "".join(f"<td>{cell}</td>" for cell in cells)
             rows.append(
                 f"<tr{style}>{numbers}<td style='text-align:left'><code>{html.escape(e.text())}</code></td></tr>"
             )
-        return f"<table>{''.join(rows)}</table>"
+        note = f"<p>{TIES}</p>" if self.ties else ""
+        return f"<table>{''.join(rows)}</table>{note}"
 
 
 def _share(r2: float) -> str:

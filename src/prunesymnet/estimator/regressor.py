@@ -89,7 +89,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     Attributes
     ----------
     equations_ : DataFrame, or a list of them for several targets
-        The front: complexity, loss, R², held-out R², description length, equation.
+        The front: complexity, loss, R², held-out R², description length, whether the data hardly tell it from the
+        chosen one (tie), equation.
     best_ : Equation, or a list of them
         The chosen one, which `predict` uses.
     constants_ : DataFrame, or a list of them

@@ -19,6 +19,7 @@ from fractions import Fraction
 from prunesymnet.expression.canonical import algebra, canonical, to_terms
 from prunesymnet.expression.canonical.numbers import Number, OutOfRange, content, is_exact, number, over
 from prunesymnet.expression.canonical.terms import GROUP, VARIABLE, Atom, Monomial, Terms, number_tree, to_tree
+from prunesymnet.expression.expanding import expanded
 from prunesymnet.expression.polynomial import Polynomial, polynomial
 from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, apply, fold
 from prunesymnet.operators import Operator
@@ -32,14 +33,33 @@ def factored(expression: Expression) -> Expression:
     try:
         tree = fold(expression, lambda leaf: leaf, _inside)
         trees = [canonical(expression), to_tree(_factored(to_terms(tree)))]
-        if (whole := polynomial(expression)) and whole.variable and None not in whole.coefficients.values():
-            trees.append(canonical(_multiplied_out(whole)))
+        whole = polynomial(expression)
+        if whole is not None and _is_exact(whole):
+            trees.append(canonical(_sum_of_powers(whole)))
         return min(trees, key=lambda tree: tree.complexity)
     except (OverflowError, OutOfRange):
         return expression
 
 
-def _multiplied_out(whole: Polynomial) -> Expression:
+def multiplied_out(expression: Expression) -> Expression:
+    """A polynomial in one variable as a sum of powers, whatever it was written as; any other formula as it is.
+
+    >>> from prunesymnet.expression.parsing import parse
+    >>> print(multiplied_out(parse("(x + 1)*(x - 1)")), "|", multiplied_out(parse("x*(2.5*x + 0.5)")))
+    x**2 - 1 | 2.5*x**2 + 0.5*x
+    """
+    whole = polynomial(expression)
+    if whole is None or not whole.variable:
+        return expression
+    return canonical(_sum_of_powers(whole)) if _is_exact(whole) else expanded(expression) or expression
+
+
+def _is_exact(whole: Polynomial) -> bool:
+    """Whether it has a variable, and no free constants."""
+    return bool(whole.variable) and None not in whole.coefficients.values()
+
+
+def _sum_of_powers(whole: Polynomial) -> Expression:
     """A polynomial with exact coefficients as a sum of powers."""
     total: Expression = Constant(0)
     for degree, coefficient in whole.coefficients.items():

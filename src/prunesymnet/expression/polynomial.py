@@ -93,11 +93,18 @@ def _sum(one: Coefficients, two: Coefficients) -> Coefficients | None:
 
 def _product(one: Coefficients, two: Coefficients) -> Coefficients | None:
     if None in (*one.values(), *two.values()):
-        if len(one) != 1 or len(two) != 1 or list(one.values()) == list(two.values()):
+        single, other = sorted((one, two), key=len)
+        (first,) = single.values() if len(single) == 1 else (None,)
+        exact = sum(c is not None for c in other.values())
+        if len(single) != 1 or (first is None and exact != 1):
             return None  # one constant would be written several times, or two would become one
-        return {sum((*one, *two)): None}
+        return {a + b: _times(c, d) for a, c in one.items() for b, d in two.items()}
     total: Coefficients | None = {}
     for a, c in one.items():
-        term = {a + b: c * d for b, d in two.items()}  # type: ignore[operator]
+        term = {a + b: _times(c, d) for b, d in two.items()}
         total = None if total is None else _sum(total, term)
     return total
+
+
+def _times(one: Fraction | None, two: Fraction | None) -> Fraction | None:
+    return None if one is None or two is None else one * two

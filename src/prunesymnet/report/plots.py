@@ -26,7 +26,8 @@ SIZE = (4.8, 4.2)  # inches
 
 
 def draw_front(front: Front) -> Figure:
-    """Complexity against mean squared error, on a logarithmic axis; the chosen equation is marked."""
+    """Complexity against mean squared error, on a logarithmic axis; the chosen equation is marked, and those that
+    the data hardly tell from it have a ring."""
     figure = panels.new_figure(SIZE[0], 3.4)
     axes = panels.set_look(figure.subplots())
     known = [i for i, equation in enumerate(front) if np.isfinite(equation.loss) and equation.loss >= 0]
@@ -38,6 +39,9 @@ def draw_front(front: Front) -> Figure:
         steps = complexity[order], np.minimum.accumulate(losses[order])
         axes.plot(*steps, drawstyle="steps-post", color=GREY, linewidth=1.0, gid="steps", zorder=2)
         axes.plot(complexity, losses, "o", color=BLUE, markersize=6, gid="front", zorder=3)
+        ties = [(front[i].complexity, front[i].loss) for i in front.ties if i in known]
+        if ties:
+            axes.plot(*zip(*ties, strict=True), "o", mfc="none", mec=BLUE, markersize=12, gid="ties", zorder=3)
         axes.set_xlim(0, 1.06 * complexity.max() + 0.5)
         if front.chosen in known:
             place = front.best.complexity, front.best.loss

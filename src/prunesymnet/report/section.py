@@ -12,13 +12,12 @@ from prunesymnet.data import Dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import ExportError
 from prunesymnet.export.latex import to_latex
-from prunesymnet.expression import Variable, skeleton, to_text
+from prunesymnet.expression import Variable, to_text
 from prunesymnet.report.drawing import drawable
 from prunesymnet.report.effects import draw_effects, effective
 from prunesymnet.report.formula import draw_formula
 from prunesymnet.report.plots import draw_front, draw_predictions, draw_residuals
 from prunesymnet.report.typeset import draw_latex
-from prunesymnet.search import linear
 from prunesymnet.selection import choose
 
 LARGEST = 400  # nodes of a formula that is drawn as a network; a picture of more is a tangle
@@ -88,6 +87,3 @@ class Section:
 
     def is_best_by_criterion(self) -> bool:
         return choose(self.front, self.selection) is self.best
-
-    def is_linear(self) -> bool:
-        return skeleton(self.best.expression) == skeleton(linear(self.best.expression.variables))

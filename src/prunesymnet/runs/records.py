@@ -102,6 +102,7 @@ def of_front(front: Front) -> Record:
         "status": front.status,
         "seconds": front.seconds,
         "fits": front.fits,
+        "ties": list(front.ties),
         "equations": [of_equation(equation) for equation in front],
     }
 
@@ -116,7 +117,8 @@ def to_front(record: Any, names: tuple[str, ...], operators: Sequence[Operator] 
     equations = tuple(to_equation(item, names, target, operators) for item in take("equations", list))
     try:
         chosen, fits = whole(take("chosen"), "chosen"), whole(take("fits"), "fits")
-        return Front(equations, chosen, take("status", str), number(take("seconds"), "seconds"), fits)
+        ties = tuple(whole(row, "a tie") for row in take("ties", list)) if "ties" in take.record else ()  # older files
+        return Front(equations, chosen, take("status", str), number(take("seconds"), "seconds"), fits, ties)
     except ValueError as problem:
         raise FileFormatError(str(problem)) from None
 

@@ -3,7 +3,6 @@
 from prunesymnet.search.archive import Candidate, Pruned
 from prunesymnet.search.constraints import Constraints
 from prunesymnet.search.finish import front_of
-from prunesymnet.search.linear_model import linear
 from prunesymnet.search.loop import search
 from prunesymnet.search.result import SearchResult, Start, Update
 from prunesymnet.search.settings import DIFFERENCES, PRESETS, ExhaustiveSettings, SearchSettings, SearchStatus
@@ -23,6 +22,5 @@ __all__ = [
     "Start",
     "Update",
     "front_of",
-    "linear",
     "search",
 ]

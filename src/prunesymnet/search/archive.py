@@ -118,7 +118,7 @@ class Archive:
     def length(self, candidate: Candidate) -> float:
         """Its description length, roughly."""
         error = max(self.error(candidate) / self.rows.judged, self.rows.no_error)
-        return rough_length(candidate.expression, self.rows.judged, error)
+        return rough_length(candidate.expression, self.rows.used.rows, error)  # each row once, held out or not
 
     def front(self) -> list[Candidate]:
         """The candidates that no simpler one equals in error, from the simplest on."""

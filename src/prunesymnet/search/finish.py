@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from prunesymnet.coefficients import Fit, FitSettings, fit, snap
 from prunesymnet.coefficients.description import description_length
 from prunesymnet.coefficients.fit import measure
@@ -24,6 +27,8 @@ from prunesymnet.search.prediction import left_out, predicts_better
 from prunesymnet.search.rows import Rows, some_rows
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.selection import choose, front, is_near_tie
+
+Array = NDArray[np.float64]
 
 CHOSEN_FROM = 20  # candidates that are fitted on all rows that are used: those of shortest description, roughly
 EXACT_ONES = 5  # formulas that are exact, the simplest: these are fitted on all rows instead
@@ -67,10 +72,17 @@ class Finish:
         count = max(VALUES_TO_ROUND // used.rows, FEWEST_ROUNDED)
         for found in fits[:count]:
             after = snap(found.expression, used, settings=snapping, deadline=deadline)
-            lengths = [self.length(reading, used, snapping.noise) for reading in (after, found)]
-            read = as_read(after, used) if snapping.closed_forms and not snapping.only_integers else after
-            allowed = [reading for reading in (read, after) if self.may_be(reading.expression)]
-            yield (*allowed, found)[0], min(lengths), skeleton(found.expression)
+            length = min(self.length(reading, used, snapping.noise) for reading in (after, found))
+            readings = [after]
+            if snapping.closed_forms and not snapping.only_integers and (read := as_read(after, used)) is not after:
+                readings = [read, after]
+                again = snap(read.expression, used, settings=snapping, deadline=deadline)
+                if (
+                    shorter := self.length(again, used, snapping.noise)
+                ) < length:  # with that exponent, others are round
+                    readings, length = [again, read, after], shorter
+            shown = [reading for reading in readings if self.may_be(reading.expression) and self.is_shown(reading)]
+            yield (*shown, found)[0], length, skeleton(found.expression)
         yield from self.plain(fits[count:])
 
     def plain(self, fits: Iterable[Fit]) -> Iterator[tuple[Fit, float, str]]:
@@ -109,6 +121,11 @@ class Finish:
             return length
         return length + self.rows.between.cost(found.expression)
 
+    def is_shown(self, found: Fit) -> bool:
+        """Whether the rows show what it does between them: a phase that was rounded to 0 may leave a wave that they do
+        not show."""
+        return math.isfinite(self.length(found, self.rows.used))
+
     def equations(self, known: Iterable[tuple[Fit, float, str]]) -> dict[Equation, Fit]:
         """Those that may be chosen, each form and each formula once: what differs in rounding alone is one law."""
         fine = [entry for entry in known if math.isfinite(entry[0].mse) and self.may_be(entry[0].expression)]
@@ -146,7 +163,21 @@ class Finish:
         shown = Front(tuple(map(self.with_heldout, kept)), kept.index(chosen))
         if not isinstance(by, str):
             shown = replace(shown, chosen=_row(by(shown.table()), len(shown)))
-        return equations[kept[shown.chosen]], shown
+        return equations[kept[shown.chosen]], replace(shown, ties=self.ties(shown))
+
+    def ties(self, shown: Front) -> tuple[int, ...]:
+        """The rows that the data hardly tell from the chosen one: their descriptions are about as long, and leaving
+        rows out does not show that they predict these worse. An exact formula has none."""
+        best = shown.best
+        near = [i for i, e in enumerate(shown) if i != shown.chosen and is_near_tie(e, best)]
+        if best.loss <= self.rows.no_error or not near:
+            return ()
+        error = self.left_out(best)
+        return tuple(i for i in near if not predicts_better(error, self.left_out(shown[i])))
+
+    def left_out(self, equation: Equation) -> Array:
+        """Its squared error in each row that is used, when fitted without it."""
+        return left_out(equation.free_form or equation.expression, self.rows.used)
 
     def believed(self, equations: dict[Equation, Fit], linear_ones: tuple[Fit, ...], by: str) -> Equation:
         """The best by a criterion; by accuracy, of exact ones the simplest. The shortest description is not believed
@@ -159,7 +190,7 @@ class Finish:
         if by != "mdl" or chosen.loss <= self.rows.no_error:
             return chosen
         ranked = sorted(equations, key=lambda equation: (equation.description_length, equation.complexity))
-        errors = {equation: left_out(equation.free_form or equation.expression, self.rows.used) for equation in ranked}
+        errors = {equation: self.left_out(equation) for equation in ranked}
         rivals = [left_out(found.expression, self.rows.used) for found in linear_ones]
         rivals += [errors[equation] for equation in ranked if is_near_tie(equation, chosen)]
         unbeaten = (e for e in ranked if not any(predicts_better(rival, errors[e]) for rival in rivals))
@@ -185,11 +216,14 @@ class Finish:
             noise = snapping.noise
             found = min(fits, key=lambda one: description_length(one, every, noise=noise), default=found)
         chosen = Equation.of(found, every, heldout_r2=shown.best.heldout_r2, length=shown.best.description_length)
-        others = [equation for i, equation in enumerate(shown) if i != shown.chosen]
-        errors = [measure(equation.expression, every) for equation in others]
-        others = [replace(e, loss=error.mse, r2=error.r2) for e, error in zip(others, errors, strict=True)]
+        others, ties = [], []
+        for i, equation in enumerate(shown):
+            if i != shown.chosen:
+                error = measure(equation.expression, every)
+                others.append(replace(equation, loss=error.mse, r2=error.r2))
+                ties += others[-1:] if i in shown.ties else []
         kept = front([*others, chosen], keep=chosen)
-        return found, Front(tuple(kept), kept.index(chosen))
+        return found, Front(tuple(kept), kept.index(chosen), ties=tuple(i for i, e in enumerate(kept) if e in ties))
 
 
 def front_of(data: Dataset, formulas: tuple[Expression, ...], settings: SearchSettings) -> Front:

@@ -9,7 +9,7 @@ from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression
 from prunesymnet.search.archive import Archive, Candidate, Pruned
 from prunesymnet.search.constraints import Rules
-from prunesymnet.search.forms import freed, merged_form, reductions
+from prunesymnet.search.forms import freed, merged_form, reductions, without_small_terms
 from prunesymnet.search.rows import Rows
 from prunesymnet.search.settings import SearchSettings
 
@@ -17,10 +17,12 @@ from prunesymnet.search.settings import SearchSettings
 PROMISING = 0.9  # R² after the first look that earns a second
 FIRST_LOOK = FitSettings(max_iterations=15, second_chance=False, reweightings=3)
 SECOND_LOOK = FitSettings(max_iterations=60, reweightings=20)
+LAST_LOOK = FitSettings()
 LONGEST_TO_SHRINK = 60  # complexity beyond which taking out one operator at a time would take too long
 BFGS_STEPS = 4  # for one of Levenberg-Marquardt: it has to learn the curvature on the way
 NEARLY_ROUND = 1e-4  # of the variation: what leaves more has the wrong terms, and rounding would not help
 NEARLY_EXACT = 1e-12  # of the variation: not exact only for some terms too many, whose constants are hard to find
+NEXT_TO_NOTHING = 1e-9  # of the variation: a few digits more, and it is nearly exact
 AS_GOOD = 1.01  # times the error: rounding in a fit makes more of a difference than that only by chance
 
 
@@ -88,13 +90,29 @@ class Fitter:
     def improve(self, candidate: Candidate) -> None:
         """Take a candidate that is clearly better than the best so far, and make it as simple as it can be."""
         if self.archive.is_better(candidate):
+            candidate = self.settled(candidate)
             nearly = candidate.heldout_mse <= NEARLY_EXACT * self.rows.held.variation
             shrinks = self.settings.remove_operators and (nearly or self.archive.is_exact(candidate))
             self.archive.set_best(self.shrink(candidate) if shrinks else candidate)
 
+    def settled(self, candidate: Candidate) -> Candidate:
+        """A candidate that leaves next to nothing, fitted to the end: what is exact but for some terms too many shows
+        only then."""
+        left = candidate.heldout_mse / (self.rows.held.variation or 1.0)
+        if not NEARLY_EXACT < left <= NEXT_TO_NOTHING:
+            return candidate
+        after = self.candidate(candidate.expression, candidate.stage, LAST_LOOK)
+        return replace(after, pruned=candidate.pruned) if after.heldout_mse < candidate.heldout_mse else candidate
+
     def shrink(self, candidate: Candidate) -> Candidate:
         """The simplest that is left when operators are taken out as long as the formula stays as good: 1000*sin(x/1000)
-        is no better than x."""
+        is no better than x. Terms that are small go together, before: one alone would leave its rounding errors to the
+        others."""
+        for form in without_small_terms(candidate.expression, self.rows.train):
+            shorter = self.candidate(form, candidate.stage, SECOND_LOOK)
+            if shorter.heldout_mse <= max(AS_GOOD * candidate.heldout_mse, self.rows.no_error):
+                candidate = replace(shorter, pruned=candidate.pruned)
+                break
         while candidate.expression.complexity <= LONGEST_TO_SHRINK:
             good_enough = max(AS_GOOD * candidate.heldout_mse, self.rows.no_error)
             look = SECOND_LOOK if self.archive.is_exact(candidate) else FIRST_LOOK

@@ -1,7 +1,11 @@
-"""Formulas made from formulas: with a weight on every edge, with one operator less, without a needless abs."""
+"""Formulas made from formulas: with a weight on every edge, with one operator less, without the smallest terms of its
+sums, without a needless abs."""
 
 from collections.abc import Iterator
 from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from prunesymnet.coefficients import Fit
 from prunesymnet.data import Dataset
@@ -19,6 +23,10 @@ from prunesymnet.expression import (
 )
 from prunesymnet.operators import Operator
 
+Array = NDArray[np.float64]
+Terms = list[tuple[int, Expression]]  # of a sum, with their signs
+
+SMALL = tuple(10.0**-k for k in range(2, 9))  # of a sum: terms below may be rounding errors that were fitted
 MOST_CONSTANTS = 20  # of a formula that is multiplied out: of more, hardly any is ever exact and short
 
 
@@ -83,6 +91,52 @@ def reductions(expression: Expression) -> list[Expression]:
             if smaller.complexity < expression.complexity:
                 found.setdefault(form, smaller)
     return list(found.values())
+
+
+def without_small_terms(expression: Expression, data: Dataset) -> list[Expression]:
+    """The formulas without all terms that are small in their sums, wherever these stand, by several measures of what is
+    small; the simplest first.
+
+    >>> from prunesymnet.data import make_dataset
+    >>> from prunesymnet.expression import parse
+    >>> table = make_dataset(np.linspace(1, 2, 9), np.arange(9.0), names=["x"])
+    >>> print(*without_small_terms(parse("1/(x + 2e-5*x**2 - 3e-7*sin(x)) + 1e-5*exp(x)"), table), sep=" | ")
+    1/x | 1/(2e-05*x**2 + x) + 1e-05*exp(x)
+    """
+    found: dict[str, Expression] = {}
+    for share in SMALL:
+        smaller, form = canonical_and_skeleton(_without_terms_below(expression, data, share))
+        if smaller.complexity < expression.complexity:
+            found.setdefault(form, smaller)
+    return list(found.values())
+
+
+def _without_terms_below(expression: Expression, data: Dataset, share: float) -> Expression:
+    """The tree without the terms whose root mean square is below this share of their sum's."""
+
+    def as_sum(terms: Terms) -> Expression:
+        values = [sign * evaluate(term, data.columns).values for sign, term in terms] if len(terms) > 1 else []
+        least = share * _rms(sum(values, np.zeros(data.rows)))
+        kept = [one for one, value in zip(terms, values, strict=True) if not _rms(value) < least] if values else terms
+        (sign, total), *others = kept or terms
+        total = total if sign > 0 else apply("neg", total)
+        for sign, term in others:
+            total = total + term if sign > 0 else total - term
+        return total
+
+    def combine(operator: Operator, operands: tuple[Terms, ...]) -> Terms:
+        if operator.name == "+":
+            return [*operands[0], *operands[1]]
+        if operator.name in ("-", "neg"):
+            return [*(operands[0] if operator.name == "-" else []), *((-sign, term) for sign, term in operands[-1])]
+        return [(1, Apply(operator, tuple(map(as_sum, operands))))]
+
+    return as_sum(fold(expression, lambda leaf: [(1, leaf)], combine))
+
+
+def _rms(values: Array) -> float:
+    with np.errstate(all="ignore"):
+        return float(np.sqrt(np.mean(values**2)))
 
 
 def _replaced(expression: Expression, place: int, by: Expression) -> Expression:
