@@ -77,9 +77,8 @@ class Finish:
             if snapping.closed_forms and not snapping.only_integers and (read := as_read(after, used)) is not after:
                 readings = [read, after]
                 again = snap(read.expression, used, settings=snapping, deadline=deadline)
-                if (
-                    shorter := self.length(again, used, snapping.noise)
-                ) < length:  # with that exponent, others are round
+                shorter = self.length(again, used, snapping.noise)
+                if shorter < length:  # with that exponent, other constants are round
                     readings, length = [again, read, after], shorter
             shown = [reading for reading in readings if self.may_be(reading.expression) and self.is_shown(reading)]
             yield (*shown, found)[0], length, skeleton(found.expression)
