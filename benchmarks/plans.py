@@ -6,7 +6,7 @@ from itertools import product
 
 from benchmarks.conditions import FURTHER, HOUR, LIMIT, LONG, NOISE, OUTLIERS, POINTS, RANDOM, SHORT
 from benchmarks.methods.ours import ABLATIONS, WITH_ONE
-from benchmarks.methods.registry import EVERYWHERE, QUICK
+from benchmarks.methods.registry import EVERYWHERE, QUICK, REFERENCES
 from benchmarks.problems import load
 from benchmarks.problems.real import names as real_names
 from benchmarks.trial import Trial
@@ -62,7 +62,7 @@ PLANS: dict[str, tuple[Runs, ...]] = {
     ),
     "further": (Runs(EVERYWHERE, sets=FURTHER),),
     "random": (Runs(EVERYWHERE, sets=(RANDOM,)),),
-    "real": (Runs(EVERYWHERE, sets=("real",), seeds=3),),
+    "real": (Runs((*EVERYWHERE, *REFERENCES), sets=("real",), seeds=3),),
     "noise": (Runs(("ours", "operon", "operon-mdl"), noise=(0.0, 0.001, NOISE, 0.1)),),
     # gross outliers, and a loss that they do not decide
     "outliers": (Runs(("ours", "huber"), outliers=(0.0, OUTLIERS)),),

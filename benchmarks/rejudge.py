@@ -23,8 +23,9 @@ def judged(row: dict[str, Any]) -> dict[str, Any]:
     if problem is None or row["formula"] is None:
         return row
     _, fresh = tables(trial, problem)
-    found = parse(row["formula"], variables=problem.formula.variables)
-    return row | {"mse": None, "r2": None} | judge(problem, found, fresh)
+    names = problem.formula.variables
+    fitted = parse(row["fitted"], variables=names) if row.get("fitted") else None
+    return row | {"mse": None, "r2": None} | judge(problem, parse(row["formula"], variables=names), fresh, fitted)
 
 
 def main() -> None:

@@ -145,7 +145,7 @@ def options() -> argparse.Namespace:
     for name, allowed in known.items():
         unknown = [value for value in getattr(chosen, name) or () if value not in allowed]
         if unknown:
-            few = ", ".join(allowed) if len(allowed) < 40 else "those of the sets"
+            few = "those of the sets" if name == "problems" else ", ".join(allowed)
             parser.error(f"{name} must be of {few}, got {', '.join(unknown)}")
     if chosen.span and not (len(chosen.span) == 2 and chosen.span[0] < chosen.span[1]):
         parser.error("range must be two numbers, the lower first, such as 1,2")

@@ -72,9 +72,9 @@ def plain(runs: pd.DataFrame, *sets: str) -> pd.DataFrame:
     return runs[runs["set"].isin(sets) & (runs["points"] == POINTS) & (runs["span"] == "")]
 
 
-def methods_in(runs: pd.DataFrame) -> list[str]:
+def methods_in(runs: pd.DataFrame, names: Sequence[str] = SHOWN) -> list[str]:
     """Those that are shown beside each other, in their order."""
-    return [name for name in SHOWN if (runs["method"] == name).any()]
+    return [name for name in names if (runs["method"] == name).any()]
 
 
 def on_one_machine(runs: pd.DataFrame) -> pd.DataFrame:

@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks import record
 from benchmarks.conditions import FRESH, LIMIT, POINTS, STOPPING
-from benchmarks.methods import method
+from benchmarks.methods import Array, method
 from benchmarks.methods.ours import stops_on_fresh
 from benchmarks.methods.registry import METHODS
 from benchmarks.problems import Problem, load, noisy, with_outliers
@@ -92,18 +92,26 @@ def stopping(trial: Trial, problem: Problem | None) -> dict[str, Dataset]:
     return {"fresh": problem.sample(trial.points, STOPPING + trial.seed)}
 
 
-def judge(problem: Problem | None, found: Expression, fresh: Dataset) -> dict[str, Any]:
+def errors(values: Array, fresh: Dataset) -> dict[str, float]:
+    """How well values predict the target; nothing where they are not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mse = float(np.mean((values - fresh.y) ** 2))
+    return {"mse": mse, "r2": 1 - mse / float(np.var(fresh.y))} if math.isfinite(mse) else {}
+
+
+def judge(
+    problem: Problem | None, found: Expression, fresh: Dataset, fitted: Expression | None = None
+) -> dict[str, Any]:
+    """What a formula is worth; `fitted` has all its numbers free that were fitted, where some were rounded since."""
     short = canonical(found)
-    values, finite = evaluate(found, fresh.columns)
-    with np.errstate(over="ignore"):
-        mse = float(np.mean((values - fresh.y) ** 2)) if finite.all() else math.inf
     row: dict[str, Any] = {"formula": to_text(short), "complexity": short.complexity}
-    if math.isfinite(mse):
-        row |= {"mse": mse, "r2": 1 - mse / float(np.var(fresh.y))}
+    values, finite = evaluate(found, fresh.columns)
+    if finite.all():
+        row |= errors(values, fresh)
     if problem is not None:
         row["recovered"] = recovered(problem, found) or recovered(problem, short)
         row["strict"] = row["recovered"] and any(strictly_recovered(problem, form) for form in (short, found))
-        row["form"] = row["recovered"] or right_form(problem, short)
+        row["form"] = row["recovered"] or right_form(problem, short if fitted is None else fitted)
         row["true_complexity"] = min(problem.formula.complexity, canonical(problem.formula).complexity)
     return row
 
@@ -123,9 +131,15 @@ def measure(trial: Trial) -> dict[str, Any]:
         if not (known and known.ready):
             warm_up(fit)
         began = time.perf_counter()
-        found = fit(data, trial.limit, trial.seed, **stopping(trial, problem))
-        row |= {"seconds": time.perf_counter() - began, "formula": to_text(found)}
-        return row | judge(problem, found, fresh)
+        answer = fit(data, trial.limit, trial.seed, **stopping(trial, problem))
+        row["seconds"] = time.perf_counter() - began
+        found, fitted = answer if isinstance(answer, tuple) else (answer, None)
+        if not isinstance(found, Expression):
+            return row | errors(found(fresh.columns), fresh)
+        row["formula"] = to_text(found)
+        if fitted is not None and fitted != found:
+            row["fitted"] = to_text(fitted)
+        return row | judge(problem, found, fresh, fitted)
     except Exception:
         return row | {
             "status": "failed",

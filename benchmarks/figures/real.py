@@ -4,20 +4,29 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from benchmarks.figures.style import COLOURS, GREY, MARKS, blank, plain_log
-from benchmarks.methods.registry import title
+from benchmarks.methods.registry import REFERENCES, title
 from benchmarks.statistics import methods_in, of
-from benchmarks.tables.real import held_out
+from benchmarks.tables.real import held_out, with_references
 
 
 def real(runs: pd.DataFrame) -> Figure | None:
-    """Median held-out R² against median complexity, with their quartiles, and the methods that none betters in both."""
-    chosen = held_out(runs)
-    chosen = chosen[chosen["complexity"] > 0]
+    """Median held-out R² against median complexity, with their quartiles, and the methods that none betters in both;
+    what has no formula is a line across."""
+    everything = held_out(runs)
+    chosen = everything[everything["complexity"] > 0]
     if chosen.empty:
         return None
-    there = methods_in(chosen)
+    there = with_references(chosen)
     figure = blank(6.4, 4.2)
     axes = figure.subplots()
+    for method in methods_in(everything, REFERENCES):
+        if method not in there:
+            height = of(everything, method)["r2"].median()
+            axes.axhline(height, color=COLOURS[method], lw=1, ls=":", zorder=0)
+            axes.annotate(
+                f"{title(method)}\n(no formula)", (1, height), (4, 0), xycoords=("axes fraction", "data"),
+                textcoords="offset points", va="center", color=COLOURS[method], annotation_clip=False,
+            )  # fmt: skip
     middles, spans = {}, {}
     for method in there:
         sizes, fits = (of(chosen, method)[name].quantile([0.25, 0.5, 0.75]).to_numpy() for name in ("complexity", "r2"))
@@ -33,8 +42,9 @@ def real(runs: pd.DataFrame) -> Figure | None:
             title(method), (middles[method][0], spans[method][above]), (0, 4 if above else -4), ha="center",
             textcoords="offset points", va="bottom" if above else "top", color=COLOURS[method],
         )  # fmt: skip
-    front = pareto(middles)
-    axes.plot(*zip(*front, strict=True), color=GREY, lw=1, ls="--", zorder=0)
+    front = pareto({method: middle for method, middle in middles.items() if method not in REFERENCES})
+    if front:
+        axes.plot(*zip(*front, strict=True), color=GREY, lw=1, ls="--", zorder=0)
     low, high = chosen["complexity"].quantile([0.05, 0.95])
     axes.margins(0.12)
     axes.set(xscale="log", xlabel="median complexity (smaller is better)", ylabel="median held-out R²")

@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from benchmarks.methods.registry import METHODS, SHOWN
+from benchmarks.methods.registry import METHODS, REFERENCES, SHOWN
 from benchmarks.statistics import wilson
 
 INK, GREY, PALE, BAND = "#222222", "#8A8A8A", "#E4E4E4", "#F5F6F7"
-COLOURS = {name: METHODS[name].colour for name in SHOWN}
-MARKS = {name: METHODS[name].mark for name in SHOWN}
+COLOURS = {name: METHODS[name].colour for name in (*SHOWN, *REFERENCES)}
+MARKS = {name: METHODS[name].mark for name in (*SHOWN, *REFERENCES)}
 LOOK = {
     "axes.axisbelow": True,
     "axes.edgecolor": GREY,

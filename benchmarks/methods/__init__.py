@@ -1,25 +1,32 @@
 """Methods of symbolic regression behind one small interface: a table, seconds on one core and a seed to a formula.
 
-`registry.py` has a record of each. Each file has `fit(data, seconds, seed) -> Expression`; `ours.py` has all that are
-ours. All get the operators of our default search, as far as they have them. Rivals made by others are optional
-(`pip install '.[bench]'`), and imported where their file is: `method(name)` does that.
+`registry.py` has a record of each. Each file has `fit(data, seconds, seed) -> Expression`, or what predicts without a
+formula; `ours.py` has all that are ours, which also say which numbers were fitted. All get the operators of our default
+search, as far as they have them. Rivals made by others are optional (`pip install '.[bench]'`), and imported where
+their file is: `method(name)` does that.
 """
 
 import importlib.util
 import shutil
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Protocol
 
-from benchmarks.methods.ours import VARIANTS, variant
-from benchmarks.methods.registry import METHODS, RIVALS
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.methods.ours import VARIANTS, Answer, variant
+from benchmarks.methods.registry import METHODS, REFERENCES, RIVALS
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression
 
-NAMES = (*VARIANTS, *RIVALS)
+Array = NDArray[np.float64]
+NAMES = (*VARIANTS, *RIVALS, *REFERENCES)
+Prediction = Callable[[Mapping[str, Array]], Array]  # of the target, from the columns
 
 
 class Fit(Protocol):
-    def __call__(self, data: Dataset, seconds: float, seed: int) -> Expression: ...
+    def __call__(self, data: Dataset, seconds: float, seed: int) -> Expression | Answer | Prediction: ...
 
 
 def method(name: str) -> Fit:

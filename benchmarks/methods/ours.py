@@ -4,6 +4,7 @@ default with Huber's loss, and without each of its stages."""
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 from benchmarks.methods.registry import WITHOUT
 from prunesymnet.data import Dataset
@@ -30,13 +31,21 @@ VARIANTS: dict[str, SearchSettings] = {
 }
 
 
-def variant(name: str) -> Callable[..., Expression]:
+class Answer(NamedTuple):
+    """A formula, and the same with all numbers free that were fitted: some of them may have been rounded since."""
+
+    expression: Expression
+    fitted: Expression
+
+
+def variant(name: str) -> Callable[..., Answer]:
     settings = VARIANTS[name]
 
-    def fit(data: Dataset, seconds: float, seed: int, fresh: Dataset | None = None) -> Expression:
+    def fit(data: Dataset, seconds: float, seed: int, fresh: Dataset | None = None) -> Answer:
         limited = replace(settings, time_limit=seconds, seed=seed, workers=1)
         # Seconds of one core: what else the machine does is not counted.
-        return search(data, limited, fresh=fresh, clock=time.process_time).best.expression
+        found = search(data, limited, fresh=fresh, clock=time.process_time)
+        return Answer(found.best.expression, found.front.best.free_form or found.best.expression)
 
     return fit
 

@@ -1,7 +1,8 @@
 """Every method that is compared, one record each: the only place that knows them.
 
 A rival is one module with `fit(data, seconds, seed) -> Expression` and one record here. Plans, tables and figures read
-the records; their order here is the order there.
+the records; their order here is the order there. What is no search for a formula may give a `Prediction` instead, and
+is shown beside the others on the real tables alone: a *reference*, by which a reader sees what a formula costs.
 """
 
 from dataclasses import dataclass
@@ -20,7 +21,8 @@ class Method:
     `ready`: nothing is left to load or compile in its first fit. `printed` is its name in the paper's tables, and
     `column` its column in problems/paper.csv. A method without a colour is only in the tables that ask for it.
     `operators` are those it is given, `ends` says what ends a fit, besides the time, and `better_of` names the methods
-    of which this is, condition by condition, the better one: it has no runs of its own."""
+    of which this is, condition by condition, the better one: it has no runs of its own. `reference`: it does not search
+    for a formula, and is compared on the real tables alone."""
 
     name: str
     title: str
@@ -39,6 +41,7 @@ class Method:
     operators: str = ALL
     ends: str = ""
     better_of: tuple[str, ...] = ()
+    reference: bool = False
 
 
 PAPERS = "+ - * / sin cos exp log, squares"
@@ -140,11 +143,24 @@ _RECORDS = (
         "has not been so far.",
         package="pysr", program="julia", colour="#8C6D31", mark=">",
     ),
+    Method(
+        "linear", "linear model", "linear",
+        "Not a search: least squares with a coefficient for every column. On the real tables alone.",
+        ready=True, colour="#7A7A7A", mark="x", operators="+, a constant before each column", ends="its one fit",
+        reference=True,
+    ),
+    Method(
+        "boosting", "gradient boosting", "boosting",
+        "Not a formula: scikit-learn's `GradientBoostingRegressor` as it comes, with as many of at most 300 trees as "
+        "predict best in five-fold cross-validation. On the real tables alone.",
+        ready=True, colour="#000000", mark="*", operators="none: trees", ends="its trees", reference=True,
+    ),
 )  # fmt: skip
 
 METHODS: dict[str, Method] = {method.name: method for method in _RECORDS}
-SHOWN = tuple(method.name for method in _RECORDS if method.colour)
-RIVALS = tuple(method.name for method in _RECORDS if method.module != "ours" and not method.better_of)
+REFERENCES = tuple(method.name for method in _RECORDS if method.reference)
+SHOWN = tuple(method.name for method in _RECORDS if method.colour and not method.reference)
+RIVALS = tuple(m.name for m in _RECORDS if m.module != "ours" and not m.better_of and not m.reference)
 QUICK = tuple(name for name in RIVALS if METHODS[name].limit == LIMIT)  # those that have the seconds of everyone
 EVERYWHERE = tuple(method.name for method in _RECORDS if method.everywhere)
 PRINTED = tuple(name for name in (*RIVALS, "paper") if METHODS[name].column)  # those with numbers in the paper

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from benchmarks.conditions import FURTHER, LIMIT, POINTS, RANDOM
-from benchmarks.methods.registry import METHODS, RIVALS, SHOWN
+from benchmarks.methods.registry import METHODS, REFERENCES, RIVALS, SHOWN
 from benchmarks.problems.random_formulas import GRADES, VARIABLES
 from benchmarks.statistics import CLOSE, MACHINE, holm, machine_words, mcnemar, methods_in, of, plain, sizes
 from benchmarks.tables.layout import Table, by_data_set, called, count, interval, probability, seconds, with_heads
@@ -73,7 +73,7 @@ def rivals(runs: pd.DataFrame) -> Table:
     """What each method is, in words."""
     lines = [
         {"method": METHODS[name].title, "package": METHODS[name].package, "what it is": METHODS[name].about}
-        for name in SHOWN
+        for name in (*SHOWN, *REFERENCES)
     ]
     return Table("The methods", "What each method is.", with_heads(lines), runs.iloc[:0])
 

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import trial
 from benchmarks.methods import NAMES, method, missing, ours
-from benchmarks.methods.registry import METHODS, RIVALS, SHOWN
+from benchmarks.methods.registry import METHODS, REFERENCES, RIVALS, SHOWN
 from benchmarks.problems import load
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import evaluate, parse
@@ -16,32 +16,50 @@ X = np.random.default_rng(0).uniform(1, 3, (60, 2))
 DATA = make_dataset(X, X[:, 0] * X[:, 1] + X[:, 0], names=["a", "b"])
 
 
+def formula(answer):
+    return answer.expression if isinstance(answer, ours.Answer) else answer
+
+
 @pytest.mark.parametrize("name", ["ours", *RIVALS])
 def test_a_method_gives_a_formula_with_values(name):
     reason = missing(name)
     if reason:
         pytest.skip(reason)
-    assert evaluate(method(name)(DATA, 1.0, 0), DATA.columns).finite.all()
+    assert evaluate(formula(method(name)(DATA, 1.0, 0)), DATA.columns).finite.all()
 
 
 def test_ours_finds_a_simple_formula():
-    values, _ = evaluate(method("ours")(DATA, 60.0, 0), DATA.columns)
+    values, _ = evaluate(formula(method("ours")(DATA, 60.0, 0)), DATA.columns)
     np.testing.assert_allclose(values, DATA.y)
 
 
 def test_every_variant_of_ours_can_be_run():
-    for name in NAMES:
-        if name not in RIVALS:
-            assert method(name)(DATA, 0.2, 0).variables
+    for name in ours.VARIANTS:
+        assert formula(method(name)(DATA, 0.2, 0)).variables
+
+
+def test_the_linear_model_is_least_squares_with_every_column():
+    X = np.column_stack([DATA.X, 1e9 * DATA.X[:, 0]])  # the last says nothing new, in a unit of its own
+    data = make_dataset(X, 3 * X[:, 0] - X[:, 1] + 2 + X[:, 0] ** 2, names=["a", "b", "c"])
+    values = evaluate(method("linear")(data, 1.0, 0), data.columns).values
+    design = np.column_stack([np.ones(data.rows), DATA.X])
+    np.testing.assert_allclose(values, design @ np.linalg.lstsq(design, data.y, rcond=None)[0])
+
+
+def test_boosting_has_no_formula_but_predicts_rows_that_it_has_not_seen():
+    row = trial.measure(trial.Trial("boosting", "paper", "koza-01"))
+    assert (row["status"], row["formula"], row["complexity"], row["recovered"]) == ("done", None, None, False)
+    assert row["r2"] > 0.9
+    assert row["mse"] > 0
 
 
 def test_each_method_has_one_record_and_each_record_a_method():
     own = {name for name in METHODS if not METHODS[name].better_of}
     assert own | {*ours.ABLATIONS} | {*ours.WITH_ONE} == {*NAMES}
     assert {better for method in METHODS.values() for better in method.better_of} <= {*RIVALS}
-    looks = [(METHODS[name].colour, METHODS[name].mark) for name in SHOWN]
+    looks = [(METHODS[name].colour, METHODS[name].mark) for name in (*SHOWN, *REFERENCES)]
     assert len({colour for colour, _ in looks}) == len({mark for _, mark in looks}) == len(looks)
-    for name in RIVALS:
+    for name in (*RIVALS, *REFERENCES):
         assert (METHODS[name].about and find_spec(f"benchmarks.methods.{METHODS[name].module}")) is not None
 
 

@@ -196,7 +196,7 @@ def test_the_right_form_may_have_other_constants():
 
 
 def test_noise_is_a_part_of_the_root_mean_square_and_judged_without_it():
-    row = measure(Trial("ours", "paper", "korns-01", noise=0.1, limit=2.0))
+    row = measure(Trial("ours", "paper", "korns-01", noise=0.01, limit=2.0))
     truth = KOZA.sample(500, 0).y
     errors = noisy(KOZA.sample(500, 0), 0.1, 0).y - truth
     assert np.sqrt(np.mean(errors**2)) == pytest.approx(0.1 * np.sqrt(np.mean(truth**2)), rel=0.1)

@@ -383,6 +383,25 @@ def test_real_tables_are_ranked_by_their_mean_and_no_answer_counts_as_nothing():
     assert cells(real.real_tables(frame(runs)))[0] == ("a", "0.900 (6)", "0.500 (6)")
 
 
+def test_what_searches_for_no_formula_is_shown_beside_the_others_and_not_ranked():
+    runs = [real_row(method, name, 0, r2) for method, r2 in (("ours", 0.9), ("operon", 0.8)) for name in "abc"]
+    before = real.real(frame(runs))
+    runs += [real_row("linear", name, 0, 0.95) for name in "abc"]
+    runs += [real_row("boosting", name, 0, 0.99, formula=None, complexity=None) for name in "ab"]
+    table = real.real(frame(runs))
+    assert table.cells["method"].tolist() == ["PruneSymNet", "Operon", "linear model", "gradient boosting"]
+    for name in ("PruneSymNet", "Operon"):  # though not all tables have the references
+        wanted = ("mean rank", "best", "median R²")
+        assert [line(table, method=name)[head] for head in wanted] == [line(before, method=name)[h] for h in wanted]
+    found = line(table, method="gradient boosting")
+    assert (found["mean rank"], found["best"], found["median complexity"], found["median R²"]) == ("", "", "", "0.990")
+    assert table.caption.endswith("do not search for a formula: linear model, gradient boosting.")
+    assert cells(real.real_tables(frame(runs)))[0] == ("a", "0.900 (6)", "0.800 (6)", "0.950 (6)", "0.990")
+    assert behind.behind(frame(runs)).cells.empty
+    texts = [text.get_text().replace(chr(10), " ") for text in figures.FIGURES["real"](frame(runs)).axes[0].texts]
+    assert {"linear model", "gradient boosting (no formula)"} <= {*texts}
+
+
 def test_every_cell_where_a_rival_is_ahead_is_named():
     runs = [row(problem="koza-01"), row(problem="koza-02", recovered=False), row(problem="koza-02", noise=0.1)]
     runs += [row("gp", "koza-01"), row("gp", "koza-02", noise=0.1), row("gp", "koza-02", span=[1.0, 2.0])]

@@ -420,8 +420,9 @@ def test_rows_that_repeat_count_each_time():
     """They are put together for the search, and standard errors are those of all rows."""
     x = np.random.default_rng(1).integers(1, 6, 200).astype(float)[:, None]
     y = np.round(2 * x[:, 0] + np.random.default_rng(2).normal(size=200))
-    found = PruneSymRegressor(preset=SHORT).fit(x, y).equation(-1)
-    given = PruneSymRegressor().fit_form("a*x1 + b", x, y)
+    found = PruneSymRegressor(preset=SHORT).fit(x, y).best_
+    given = PruneSymRegressor().fit_form("a*x1", x, y)
+    assert str(found) == "y = 2*x1"
     assert found.rows == given.best_.rows == 200
     errors = [constant.standard_error for constant in found.constants]
     np.testing.assert_allclose(errors, given.constants_["standard_error"], rtol=1e-6)

@@ -81,9 +81,17 @@ def test_the_front_has_what_no_simpler_one_equals_on_rows_held_out():
     assert [one.heldout_mse for one in front] == [0.5, 0.3, 0.1]
     sizes = [one.expression.complexity for one in front]
     assert sizes == sorted(sizes)
-    assert {id(one) for one in known.by_length()} == {id(one) for one in front}
-    lengths = [known.length(one) for one in known.by_length()]
+
+
+def test_by_length_leaves_out_what_a_shorter_one_clearly_beats_on_rows_held_out():
+    known = archive()
+    for text, error in (("x", 0.5), ("sin(x)", 0.55), ("x + cos(x)", 0.3), ("x*cos(x) + exp(x)", 0.9)):
+        known.add(candidate(text, error))
+    kept = known.by_length()
+    lengths = [known.length(one) for one in kept]
     assert lengths == sorted(lengths)
+    assert 0.9 not in [one.heldout_mse for one in kept]
+    assert 0.3 in [one.heldout_mse for one in kept]
 
 
 def test_an_error_of_nought_has_a_length():

@@ -84,6 +84,13 @@ Preset = Annotated[
         metavar="NAME",
     ),
 ]
+Epochs = Annotated[
+    int | None, typer.Option(help="Of a trained network (--preset paper): epochs of training at most.", min=1)
+]
+NoGradient = Annotated[
+    bool, typer.Option("--no-gradient", help="Of a trained network: leave its weights as they were drawn.")
+]
+RandomPruning = Annotated[bool, typer.Option("--random-pruning", help="Of a trained network: retain edges at random.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Index = Annotated[int | None, typer.Option("--index", "-i", help="A row of the front (left out: the chosen one).")]
@@ -123,15 +130,9 @@ def fit(
     max_complexity: Annotated[int | None, typer.Option(help="The largest complexity of a formula.")] = None,
     selection: Annotated[Selection | None, typer.Option(help="How to choose from the front.")] = None,
     preset: Preset = "default",
-    epochs: Annotated[
-        int | None, typer.Option(help="Of a trained network (--preset paper): epochs of training at most.", min=1)
-    ] = None,
-    no_gradient: Annotated[
-        bool, typer.Option("--no-gradient", help="Of a trained network: draw its weights anew instead of training it.")
-    ] = False,
-    random_pruning: Annotated[
-        bool, typer.Option("--random-pruning", help="Of a trained network: retain edges at random.")
-    ] = False,
+    epochs: Epochs = None,
+    no_gradient: NoGradient = False,
+    random_pruning: RandomPruning = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; 0 is one for each core.", min=0)] = 0,
     device: Annotated[str, typer.Option(help="cpu, or cuda for a GPU.")] = "cpu",
     seed: Annotated[int, typer.Option(help="Of the random numbers: another one, another search.", min=0)] = 0,

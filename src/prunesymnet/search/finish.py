@@ -36,7 +36,7 @@ FEWEST_ROUNDED = 5  # of these: rounding takes many fits
 VALUES_TO_ROUND = 50_000  # rows times candidates: of small tables, all candidates are rounded
 ROWS_TO_ROUND = 20_000  # of a larger table: the roundings are tried on these, and judged on all rows
 LEAST_PATIENCE = 0.2  # seconds: even in a hurry, some constants are rounded
-SIMPLER = 8  # formulas below the exact one that are shown beside it; or below the shortest description, roughly
+SIMPLER = 8  # formulas that are simpler than those, to be looked at and shown
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,7 @@ class Finish:
         fits = self.fitted(archive)
         linear_ones = linear_models(used) if self.settings.linear_model or not fits else ()
         deadline = time.monotonic() + max(patience, LEAST_PATIENCE)
-        others = [measure(expression, used) for expression in self.first_formulas]
-        if archive.exact:
-            others += self.simpler(archive, fits)
+        others = [*(measure(expression, used) for expression in self.first_formulas), *self.simpler(archive, fits)]
         equations = self.equations([*self.rounded(fits, deadline), *self.plain([*others, *linear_ones])])
         best, shown = self.front(equations, linear_ones)
         if self.rows.used is not self.rows.every:
@@ -79,9 +77,8 @@ class Finish:
             if snapping.closed_forms and not snapping.only_integers and (read := as_read(after, used)) is not after:
                 readings = [read, after]
                 again = snap(read.expression, used, settings=snapping, deadline=deadline)
-                if (
-                    shorter := self.length(again, used, snapping.noise)
-                ) < length:  # with that exponent, others are round
+                shorter = self.length(again, used, snapping.noise)
+                if shorter < length:  # with that exponent, other constants are round
                     readings, length = [again, read, after], shorter
             shown = [reading for reading in readings if self.may_be(reading.expression) and self.is_shown(reading)]
             yield (*shown, found)[0], length, skeleton(found.expression)
@@ -110,10 +107,14 @@ class Finish:
         return sorted(fits, key=lambda found: self.length(found, self.rows.used))
 
     def simpler(self, archive: Archive, fits: list[Fit]) -> list[Fit]:
-        """What is simpler than the exact formulas: not exact, but there to be seen."""
-        least = min((found.expression.complexity for found in fits), default=0)
-        forms = [candidate.expression for candidate in archive.front() if candidate.expression.complexity < least]
-        fitted = (fit(form, self.rows.used, settings=FIRST_LOOK) for form in forms[-SIMPLER:])
+        """Simpler formulas that are not among those to choose from, there to be seen beside them."""
+        known = {skeleton(found.expression) for found in fits}
+        most = max((found.expression.complexity for found in fits), default=0)
+        forms = [candidate.expression for candidate in archive.front() if candidate.expression.complexity < most]
+        forms = [form for form in forms if skeleton(form) not in known]
+        if archive.exact:
+            forms = forms[-SIMPLER:]
+        fitted = (fit(form, self.rows.used, settings=FIRST_LOOK) for form in forms)
         return [with_canonical_formula(found) for found in fitted]
 
     def length(self, found: Fit, data: Dataset, noise: float = 0.0) -> float:

@@ -9,6 +9,7 @@ from prunesymnet.expression import parse
 from prunesymnet.search import STAGES, ExhaustiveSettings, SearchSettings, Start
 from prunesymnet.search.budget import Budget
 from prunesymnet.search.loop import _Search
+from prunesymnet.search.rows import Rows
 from prunesymnet.search.stages import Batch, Stage, When
 from prunesymnet.search.stages.base import measured, substituted
 
@@ -38,7 +39,7 @@ def test_a_stage_may_be_alone(name):
 @pytest.mark.parametrize("name", [stage.name for stage in STAGES])
 def test_a_stage_that_is_switched_off_is_not_there(name):
     settings = SearchSettings(exhaustive=ExhaustiveSettings(without=(name,)))
-    there = _Search(SMALL.data, settings, None, Start(), lambda: 0.0).context().stages
+    there = _Search(Rows.of(SMALL.data, settings), settings, None, Start(), lambda: 0.0).context().stages
     assert [stage.name for stage in there] == [stage.name for stage in STAGES if stage.name != name]
 
 
