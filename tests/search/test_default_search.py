@@ -13,7 +13,8 @@ from prunesymnet.coefficients import fit
 from prunesymnet.data import load_example, make_dataset
 from prunesymnet.errors import DataWarning
 from prunesymnet.expression import Apply, evaluate, fingerprint, parse, postorder, skeleton
-from prunesymnet.search import STAGES, ExhaustiveSettings, SearchSettings, SearchStatus, linear, search
+from prunesymnet.search import STAGES, ExhaustiveSettings, SearchSettings, SearchStatus, search
+from prunesymnet.search.linear_model import linear
 from prunesymnet.search.prediction import left_out, predicts_better
 
 PATIENT = SearchSettings(time_limit=float("inf"))  # for what ends by itself
