@@ -79,6 +79,12 @@ def test_bfgs_ends_where_scipys_does(text, y):
     assert ours.status is FitStatus.CONVERGED
 
 
+@pytest.mark.parametrize("factor", [1e-2, 1e-4, 1e-6])
+def test_bfgs_does_not_lose_a_frequency_whose_factor_is_still_tiny(factor):
+    found = fit(parse(f"{factor}*cos(0.8*x)"), table(2 * np.cos(X)), settings=FitSettings(method="bfgs"))
+    assert np.abs(found.expression.constants) == pytest.approx([2.0, 1.0])
+
+
 def test_bfgs_copes_with_constants_that_say_the_same():
     found = fit(parse("1.0*x/(0.3*x**2 + 1.5) + 0.3"), table(X / (2 + X**2)), settings=FitSettings(method="bfgs"))
     assert found.r2 > 1 - 1e-12

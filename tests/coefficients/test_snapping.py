@@ -72,6 +72,12 @@ def test_the_papers_rounding_stops_where_the_error_grows():
     assert snap(parse("0.9*x + 0.2"), data, settings=rough).expression.constants == pytest.approx((0.3,))
 
 
+def test_the_papers_rounding_leaves_constants_alone_that_are_too_large_to_be_exact():
+    x = np.linspace(-5, 5, 60)
+    found = snap(parse("1.0*x"), make_dataset(x, 3e17 * x, names=["x"]), settings=INTEGERS)
+    assert found.expression.constants == pytest.approx((3e17,))
+
+
 ROUNDED = [
     ("3*x**2/2 + pi*x - 1.2345", "1.0*x**2 + 1.0*x + 1.0"),
     ("exp(-x**2/2)/(sqrt(2)*sqrt(pi))", "1.0*exp(-1.0*x**2)"),

@@ -31,6 +31,7 @@ Array = NDArray[np.float64]
 
 # Of BFGS, on a loss in which the target's sum of squares is 1.
 RIDGE = 1e-10  # beside columns of length one: so that constants which the data can't tell apart have an inverse, too
+CURVATURE = 1.0  # at least, by constants that are not linear: that of the identity, with which BFGS starts in textbooks
 SUFFICIENT = 1e-4  # of the descent that the slope promises: Nocedal and Wright's
 SHORTEST_STEP = 1e-8  # of the direction: below, nothing but rounding is left to be found
 NO_DESCENT = 1e-12  # of the loss: what a further step would win is not seen
@@ -209,6 +210,9 @@ def _bfgs(
     unit = float(target @ target) or 1.0  # the loss without scale, so that one tolerance serves all data
     deadline = time.monotonic() + settings.time_limit
 
+    curved = np.full(len(starts[0]), CURVATURE)
+    curved[list(program.linear)] = 0.0
+
     def residual_and_jacobian(theta: Array) -> tuple[Array, Array]:
         values, jacobian = bound.values_and_jacobian(theta)
         if root is not None:
@@ -218,7 +222,7 @@ def _bfgs(
     best = Solution(starts[0], math.inf, FitStatus.NOT_FINITE, 0)
     for start in starts:
         with np.errstate(all="ignore"):
-            found = _descend(residual_and_jacobian, start, unit, settings.max_iterations, deadline)
+            found = _descend(residual_and_jacobian, start, curved, unit, settings.max_iterations, deadline)
         if found.cost < best.cost:
             best = found
         if found.status is FitStatus.TIME_LIMIT:
@@ -229,13 +233,15 @@ def _bfgs(
 def _descend(
     residual_and_jacobian: Callable[[Array], tuple[Array, Array]],
     start: Array,
+    curved: Array,
     unit: float,
     max_iterations: int,
     deadline: float,
 ) -> Solution:
     """BFGS with a backtracking line search (Nocedal and Wright, algorithms 3.1 and 6.1; scipy's costs three times as
-    much for sums of squares as small as ours). The first inverse Hessian is that of the linear problem at the start:
-    with the identity, terms such as x and x**8, whose sizes lie far apart, take hundreds of iterations."""
+    much for sums of squares as small as ours). The first inverse Hessian is that of the linear problem at the start,
+    with the curvatures `curved` added: with the identity, terms such as x and x**8, whose sizes lie far apart, take
+    hundreds of iterations."""
 
     def loss(theta: Array) -> tuple[float, Array, Array]:
         residual, jacobian = residual_and_jacobian(theta)
@@ -247,7 +253,7 @@ def _descend(
     value, slope, jacobian = loss(theta)
     if not math.isfinite(value):
         return Solution(start, math.inf, FitStatus.NOT_FINITE, 0)
-    inverse, plain = _first_guess(jacobian, unit), False
+    inverse, plain = _first_guess(jacobian, curved, unit), False
     while steps < max_iterations:
         direction = -(inverse @ slope)
         descent = float(slope @ direction)
@@ -271,7 +277,7 @@ def _descend(
                 status = FitStatus.CONVERGED  # to the last digits
                 break
             # Constants that hardly differ in what they do make a poor guess: go on without it.
-            inverse, plain = _first_guess(jacobian, unit, ridge=1.0), True
+            inverse, plain = _first_guess(jacobian, curved, unit, ridge=1.0), True
             continue
         move, change = length * direction, slope_after - slope
         theta, value, slope, jacobian = theta + move, after, slope_after, jacobian_after
@@ -279,12 +285,15 @@ def _descend(
     return Solution(theta, value * unit, status, steps)
 
 
-def _first_guess(jacobian: Array, unit: float, ridge: float = RIDGE) -> Array:
-    """The inverse Hessian of the linear problem, [constants, constants]; a larger ridge makes for shorter steps."""
-    size = np.sqrt(np.einsum("kn,kn->k", jacobian, jacobian))
+def _first_guess(jacobian: Array, curved: Array, unit: float, ridge: float = RIDGE) -> Array:
+    """The inverse Hessian of the linear problem, [constants, constants]; a larger ridge makes for shorter steps. What
+    the frequency in 1e-6*cos(w*x) does is hardly seen: without a curvature of its own, it would be sent far away before
+    the factor has grown."""
+    added = curved * (unit / 2)
+    size = np.sqrt(np.einsum("kn,kn->k", jacobian, jacobian) + added)
     size = np.where((size > 0) & np.isfinite(size), size, 1.0)
     columns = jacobian / size[:, None]
-    gram = columns @ columns.T + ridge * np.eye(len(size))
+    gram = columns @ columns.T + np.diag(added / size**2 + ridge)
     guess: Array = np.linalg.inv(gram) / np.outer(size, size) * (unit / 2)
     return guess
 

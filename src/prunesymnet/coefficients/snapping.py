@@ -35,7 +35,7 @@ from prunesymnet.coefficients.uncertainty import covariance
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Apply, Constant, Expression, canonical, compile_expression, factored, postorder, tied
 from prunesymnet.expression.canonical.terms import number_tree
-from prunesymnet.expression.tree import is_free, transform
+from prunesymnet.expression.tree import LARGEST_INT, is_free, transform
 from prunesymnet.settings import check_number, check_whole
 
 Array = NDArray[np.float64]
@@ -113,7 +113,7 @@ def _with_integers(best: Fit, data: Dataset, settings: SnapSettings, deadline: f
     enough = settings.noise**2 * data.mean(data.y**2)
     while time.monotonic() <= deadline:
         values = best.expression.constants
-        near = [abs(value - round(value)) <= settings.nearest for value in values]
+        near = [abs(value - round(value)) <= settings.nearest and abs(value) <= LARGEST_INT for value in values]
         if not any(near):
             break
         free = iter(zip(values, near, strict=True))
