@@ -16,6 +16,7 @@ A longer formula must pay for itself by smaller residuals. This is the only plac
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -104,7 +105,7 @@ def described(result: Fit, data: Dataset, noise: float) -> tuple[float, float]:
     least what rounding errors of the target and of each term leave."""
     if not math.isfinite(result.mse):
         return math.inf, 0.0
-    formula = factored(multiplied_out(result.expression))  # one formula has one length, however it is written
+    formula = _shortest(result.expression)
     constants = np.array(formula.constants)
     values, jacobian = compile_expression(formula).values_and_jacobian(data.columns)
     jacobian = np.where(np.isfinite(jacobian), jacobian, 0.0)
@@ -116,6 +117,12 @@ def described(result: Fit, data: Dataset, noise: float) -> tuple[float, float]:
         digits = np.log2(1 + np.abs(constants) / (rms / _independent_sizes(jacobian, data, values)))
     free = float(np.clip(np.nan_to_num(digits, nan=0.0), 0.0, MOST_DIGITS).sum()) + len(constants)
     return formula_bits(formula) + free + float(residual_bits(data.rows, rms**2)), least
+
+
+@lru_cache(maxsize=1024)  # a formula is described several times while its constants are rounded and one is chosen
+def _shortest(expression: Expression) -> Expression:
+    """The formula as it is described: one formula has one length, however it is written."""
+    return factored(multiplied_out(expression))
 
 
 def _independent_sizes(jacobian: Array, data: Dataset, values: Array) -> Array:

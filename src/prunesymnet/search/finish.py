@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
@@ -31,7 +31,7 @@ from prunesymnet.selection import choose, front, is_near_tie
 Array = NDArray[np.float64]
 
 CHOSEN_FROM = 20  # candidates that are fitted on all rows that are used: those of shortest description, roughly
-EXACT_ONES = 5  # formulas that are exact, the simplest: these are fitted on all rows instead
+EXACT_ONES = 3  # formulas that are exact, the simplest: these are fitted on all rows instead
 FEWEST_ROUNDED = 5  # of these: rounding takes many fits
 VALUES_TO_ROUND = 50_000  # rows times candidates: of small tables, all candidates are rounded
 ROWS_TO_ROUND = 20_000  # of a larger table: the roundings are tried on these, and judged on all rows
@@ -48,6 +48,7 @@ class Finish:
     rules: Rules
     settings: SearchSettings
     first_formulas: tuple[Expression, ...] = ()
+    _lengths: dict[tuple[Expression, int, float], float] = field(default_factory=dict, repr=False)  # that are known
 
     def choose(self, archive: Archive, *, patience: float = math.inf) -> tuple[Fit, Front]:
         """The formula to believe, fitted on all rows and rounded, and the front that it was chosen from.
@@ -119,10 +120,13 @@ class Finish:
 
     def length(self, found: Fit, data: Dataset, noise: float = 0.0) -> float:
         """The description length; to what is not exact, poles and waves that the rows do not show are added."""
-        length = description_length(found, data, noise=noise)
-        if found.mse <= self.rows.no_error or not math.isfinite(length) or not self.settings.between_rows:
-            return length
-        return length + self.rows.between.cost(found.expression)
+        key = found.expression, id(data), noise
+        if key not in self._lengths:
+            length = description_length(found, data, noise=noise)
+            if found.mse > self.rows.no_error and math.isfinite(length) and self.settings.between_rows:
+                length += self.rows.between.cost(found.expression)
+            self._lengths[key] = length
+        return self._lengths[key]
 
     def is_shown(self, found: Fit) -> bool:
         """Whether the rows show what it does between them: a phase that was rounded to 0 may leave a wave that they do

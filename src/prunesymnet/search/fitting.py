@@ -8,6 +8,7 @@ from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression
 from prunesymnet.search.archive import Archive, Candidate, Pruned
+from prunesymnet.search.between_rows import denominators, waves
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.forms import freed, merged_form, reductions, without_small_terms
 from prunesymnet.search.rows import Rows
@@ -59,6 +60,8 @@ class Fitter:
         """Whether it is exact, or does nothing between the rows that no row shows: such a formula would be in the way
         of those that are to be believed."""
         if self.archive.is_exact(candidate) or not self.settings.between_rows:
+            return True
+        if not waves(candidate.expression) and not denominators(candidate.expression):
             return True
         return math.isfinite(self.rows.between.cost(candidate.expression))
 

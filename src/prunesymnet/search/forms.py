@@ -104,8 +104,11 @@ def without_small_terms(expression: Expression, data: Dataset) -> list[Expressio
     1/x | 1/(2e-05*x**2 + x) + 1e-05*exp(x)
     """
     found: dict[str, Expression] = {}
-    for share in SMALL:
-        smaller, form = canonical_and_skeleton(_without_terms_below(expression, data, share))
+    for share in SMALL:  # the largest first: where that takes nothing out, none does
+        shorter = _without_terms_below(expression, data, share)
+        if shorter.size >= expression.size:
+            break
+        smaller, form = canonical_and_skeleton(shorter)
         if smaller.complexity < expression.complexity:
             found.setdefault(form, smaller)
     return list(found.values())

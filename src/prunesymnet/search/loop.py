@@ -186,7 +186,7 @@ class _Search:
             return context
         self.rows = self.archive.rows = self.rows.around(self.best.expression if says_something else None)
         self.fitter = replace(self.fitter, rows=self.rows)
-        self.finish = replace(self.finish, rows=self.rows)
+        self.finish = replace(self.finish, rows=self.rows, _lengths={})
         settings = self.settings
         problem = Problem.of(self.rows.train, settings.operators, settings.exhaustive.rows, settings.seed)
         return replace(context, problem=problem.only(context.problem.columns), train=self.rows.train)

@@ -55,9 +55,14 @@ def polynomials(problem: Problem, target: Target, *, only_exact: bool = False) -
         return
     lengths = residual_bits(rows, left) + (constant_bits(rows) + BITS_PER_SYMBOL) * np.array(counts)
     degrees = exact[:1] if len(exact) else np.argsort(lengths, kind="stable")[:DEGREES]
+    seen: set[tuple[int, ...]] = set()
     for degree in degrees.tolist():
         steps = sorted(elimination(columns[: counts[degree]], values, rows), key=lambda step: step.length)
         for step in steps[: 1 if len(exact) else NUMBERS_OF_TERMS]:
+            which = tuple(index for index, _ in step.kept)
+            if which in seen:
+                continue
+            seen.add(which)
             formula = weighted_sum([(coefficient, terms[index].expression) for index, coefficient in step.kept])
             yield Proposal(target.wrap(formula), step.error / variation if variation > 0 else 0.0)
 
