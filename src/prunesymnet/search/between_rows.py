@@ -37,7 +37,8 @@ Array = NDArray[np.float64]
 
 MOST_ROWS = 1000  # that are looked between: the distances of all pairs are computed
 NEIGHBOURS = 2  # of each row in several columns: one for each side, on average
-BESIDE, HALVINGS = 1e-9, 30  # of the way between two rows: so near to a pole, which is found by halving the way
+BESIDE = 1e-9  # of the way between two rows: so near to a pole
+PARTS, ROUNDS = 32, 6  # the way is cut into, again and again, to find a pole: 32**6 is as near as that
 STEPS = np.array([1e-6, 1e-5, 1e-4])  # of that way, from a pole: how the values grow there tells its order
 LEAST_ORDER = 0.5  # of a pole, 1/sqrt(x); what grows more slowly has none
 SEEN = 2.0  # times the residuals' root mean square: so far must a pole pull a row to be seen in the data
@@ -175,12 +176,15 @@ def _zeros(denominator: Expression, pairs: Pairs) -> tuple[Array, Array, Array]:
     first, second = pairs.values(denominator)
     turns = np.flatnonzero(first * second < 0)
     one, way = pairs.one[turns], (pairs.two - pairs.one)[turns]
-    low, high = np.zeros((len(turns), 1)), np.ones((len(turns), 1))
-    for _ in range(HALVINGS if len(turns) else 0):
-        middle = (low + high) / 2
-        before = evaluate(denominator, pairs.columns(one + middle * way)).values * first[turns] > 0
-        low, high = (np.where(before[:, None], a, b) for a, b in ((middle, low), (high, middle)))
-    return one, way, (low + high) / 2
+    low, width = np.zeros((len(turns), 1)), 1.0
+    for _ in range(ROUNDS if len(turns) else 0):
+        width /= PARTS
+        inner = low + width * np.arange(1, PARTS)  # [pairs, parts]: all at once
+        points = (one[:, None] + inner[:, :, None] * way[:, None]).reshape(-1, one.shape[1])
+        values = evaluate(denominator, pairs.columns(points)).values.reshape(inner.shape)
+        before = np.logical_and.accumulate(values * first[turns, None] > 0, axis=1)
+        low = low + width * before.sum(axis=1, keepdims=True)
+    return one, way, low + width / 2
 
 
 def _pull(expression: Expression, pairs: Pairs, one: Array, way: Array, place: Array) -> float:

@@ -158,7 +158,8 @@ class _Search:
             context = replace(context, problem=context.problem.only(names))
             if self.take([(SCREENING, Batch(proposals))], context):
                 return SearchStatus.EXACT
-        if self.take(context.run(When.START), context, exhaustive.fits):
+        # What the first stages propose beside their best waits for the first level, which may find an exact formula.
+        if self.take(context.run(When.START), context, 0 if self.levels < exhaustive.levels else exhaustive.fits):
             return SearchStatus.EXACT
         progress = Progress()
         for level in range(self.levels, exhaustive.levels):
