@@ -19,8 +19,9 @@ def drawn_formula(result: SearchResult) -> Expression:
 
 
 def draw_loss(result: SearchResult) -> Figure:
-    """The network's loss over the epochs with the prunings marked, and the held-out error of the best formula so far.
-    What is not a positive number is left out, but for a held-out error of 0, which has a tick of its own."""
+    """The network's loss over the epochs with the prunings marked, and the error of the best formula so far: on the rows
+    that are held out, or where none are, on those that it was fitted to. What is not a positive number is left out, but
+    for an error of 0, which has a tick of its own."""
     figure = new_figure(9, 5.4)
     upper, lower = map(set_look, figure.subplots(2, 1, sharex=True, height_ratios=(1.15, 1)))
     last = max(result.epochs, 1)
@@ -37,7 +38,7 @@ def draw_loss(result: SearchResult) -> Figure:
     )
     upper.set_ylabel("training loss\nof the network")
     _draw_improvements(lower, result, last)
-    lower.set(xlabel="epoch", ylabel="held-out error of\nthe best formula", xlim=(-0.015 * last, 1.015 * last))
+    lower.set(xlabel="epoch", ylabel="error of the\nbest formula", xlim=(-0.015 * last, 1.015 * last))
     formula = shorten(to_text(drawn_formula(result), digits=3), 80)
     figure.suptitle(f"{formula}\n{count(result.epochs, 'epoch')}: {result.status.value}", size=11)
     return figure
