@@ -19,9 +19,9 @@ def drawn_formula(result: SearchResult) -> Expression:
 
 
 def draw_loss(result: SearchResult) -> Figure:
-    """The network's loss over the epochs with the prunings marked, and the error of the best formula so far: on the rows
-    that are held out, or where none are, on those that it was fitted to. What is not a positive number is left out, but
-    for an error of 0, which has a tick of its own."""
+    """The network's loss over the epochs with the prunings marked, and the error of the best formula so far, on the
+    rows that are held out (where none are, on those that it was fitted to). What is not a positive number is left out,
+    but for an error of 0, which has a tick of its own."""
     figure = new_figure(9, 5.4)
     upper, lower = map(set_look, figure.subplots(2, 1, sharex=True, height_ratios=(1.15, 1)))
     last = max(result.epochs, 1)
