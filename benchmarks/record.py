@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
+HERE = str(Path(__file__).parent.parent) + os.sep  # the checkout's folder, which is of no interest to others
 
 
 def provenance() -> dict[str, Any]:
@@ -65,7 +66,7 @@ def write(file: str | Path, rows: Iterable[dict[str, Any]]) -> Path:
     """One line per row; the file is replaced only when all are there."""
     path = path_of(file)
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = "".join(json.dumps(row) + "\n" for row in rows)
+    text = "".join(_line(row) for row in rows)
     path.with_suffix(".tmp").write_text(text)
     path.with_suffix(".tmp").replace(path)
     return path
@@ -81,9 +82,15 @@ def append(path: Path, row: dict[str, Any]) -> None:
             if file.read(1) != b"\n":
                 file.seek(0)
                 file.truncate(file.read().rfind(b"\n") + 1)
-        file.write(json.dumps(row).encode() + b"\n")
+        file.write(_line(row).encode())
         file.flush()
         os.fsync(file.fileno())
+
+
+def _line(row: dict[str, Any]) -> str:
+    """A row as it is kept: files that a traceback names are named from the checkout's folder on."""
+    error = row.get("error")
+    return json.dumps(row | {"error": error.replace(HERE, "")} if isinstance(error, str) else row) + "\n"
 
 
 def read(file: str | Path) -> list[dict[str, Any]]:

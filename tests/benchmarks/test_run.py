@@ -224,3 +224,11 @@ def test_a_cluster_can_do_the_runs(tmp_path):
         ("koza-03", "done"),
         ("koza-04", "done"),
     ]
+
+
+def test_a_traceback_names_no_folder_of_the_machine(tmp_path):
+    file, here = tmp_path / "rows.jsonl", Path(record.__file__).parents[1]
+    row = {"error": f'File "{here}/src/prunesymnet/search/loop.py", line 1'}
+    record.append(file, row)
+    record.write(file, [*record.read(file), row, {"error": None}])
+    assert [one["error"] for one in record.read(file)] == ['File "src/prunesymnet/search/loop.py", line 1'] * 2 + [None]
