@@ -10,7 +10,7 @@ from benchmarks.tables.layout import Table, called, seeds, with_heads
 def fairness(runs: pd.DataFrame) -> Table | None:
     """A line for each campaign of a method on each machine it was run on, most runs first."""
     chosen = runs[runs["method"].isin([name for name, method in METHODS.items() if not method.better_of])]
-    chosen = chosen.assign(machine=chosen["machine"].fillna("not recorded"), campaign=chosen["campaign"].fillna(""))
+    chosen = chosen.assign(machine=chosen["machine"].fillna("not recorded"))
     lines = []
     for method in (name for name in METHODS if (chosen["method"] == name).any()):
         own = of(chosen, method)
@@ -25,7 +25,7 @@ def fairness(runs: pd.DataFrame) -> Table | None:
                     "runs": f"{len(part):,}",
                     "seeds": seeds(part).split(maxsplit=1)[1],
                     "failed": str(int((part["status"] != "done").sum())),
-                    "campaign": str(campaign),
+                    "campaign": "" if pd.isna(campaign) else str(campaign),
                     "commits": ", ".join(sorted(part["commit"].dropna().unique())),
                     "machine": machine_words(machine, cores),
                 }
