@@ -29,6 +29,8 @@ class Budget:
     wave_terms: int  # simple terms beside which waves are tried
     phase_nodes: int  # nodes that are added up inside a sine: all their pairs are tried
     phase_grid: int  # frequencies of each of them
+    family_nodes: int  # simple nodes inside members of families
+    family_partners: int  # nodes that stand before or beside a member
     pursuit_beam: int  # states that go on side by side
 
     @classmethod
@@ -49,5 +51,7 @@ class Budget:
             wave_terms=4 * 2**level,
             phase_nodes=10 + 2 * level,
             phase_grid=64 * 2**level,
+            family_nodes=8 * 3**level,
+            family_partners=100 * 3**level,
             pursuit_beam=3 + level,
         )

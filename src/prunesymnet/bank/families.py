@@ -1,0 +1,247 @@
+"""Families: formulas with constants inside, such as exp(t*g), 1/(g + t) or exp(t*(g - m)**2), each known on a grid.
+
+A bank has exp(x), but not exp(-0.3*x). A family has one formula for every t, and no grid of t is fine enough to hit the
+right one. But beside phi(t) there is its derivative in t, and
+
+    phi(t + d) = phi(t) + d*phi'(t) + ...
+
+so the two together, as two columns of a regression, stand for all t nearby. A *member* of a family is a point of the
+grid with these columns, and is asked about in the same way as a node (`family_scan`): what does it explain, with the
+best coefficients? The ratio of the two coefficients is a step to the best t; a few such steps lead there (`family_fit`).
+
+The grid follows the values of g, in whatever units they are: rates over its range, shifts and centres within and around
+it.
+
+>>> x = np.linspace(0, 10, 40)
+>>> y = 2 + 3 * np.exp(-0.37 * x)
+>>> found = members([Term(x, Variable("x"))], SIMPLE[:1])
+>>> print(found.expression(17), found.columns[17].shape)
+exp(-0.1069943718*x) (3, 40)
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prunesymnet.bank.bank import Term
+from prunesymnet.expression import Constant, Expression, Program, Variable, apply, compile_expression
+
+Array = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+G = Variable("g")
+MOST_INSIDE = 2  # constants inside a member
+RATES = np.geomspace(0.3, 60.0, 14)  # over the range of g: from nearly a straight line to a spike
+SHIFTS = np.geomspace(0.02, 20.0, 10)  # of the range, beyond its end: from a pole beside it to nearly a straight line
+EXPONENTS = np.array([-4.0, -3.0, -2.5, -1.7, -1.3, -0.7, -0.3, 0.3, 0.7, 1.3, 1.7, 2.5, 3.5, 4.5])
+CENTRES = np.linspace(0.0, 1.0, 9)  # of the range
+WIDTHS = np.geomspace(0.03, 1.0, 7)  # of the range
+STRETCHES = np.array([0.4, 0.7, 1.4, 2.0, 3.0])
+SIZES = np.geomspace(0.1, 10.0, 6)  # of what stands in the exponent, at the median of g
+WAVES_OVER_RANGE = 200  # radians
+DEPENDENT = 1e-6  # of a column's length: what others leave of it says nothing in single precision
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """`template` is a formula of g; its free constants are those inside, and `grid` says which are tried for the values
+    of g: [members, constants]."""
+
+    template: Expression
+    grid: Callable[[Array], Array]
+
+    @cached_property
+    def program(self) -> Program:
+        return compile_expression(self.template)
+
+    def expression(self, of: Expression, inside: Sequence[float] | Array) -> Expression:
+        return self.template.with_constants([float(value) for value in inside]).substitute({"g": of})
+
+    def term(self, node: Term, inside: Array) -> Term:
+        """The member with these constants inside."""
+        return Term(self.program.values({"g": node.values}, inside), self.expression(node.expression, inside))
+
+
+def rates(g: Array) -> Array:
+    """Of both signs."""
+    steps = RATES / np.ptp(g)
+    return np.concatenate([steps, -steps])[:, None]
+
+
+def falling(g: Array) -> Array:
+    """Rates by which exp(t*g) stays below 1."""
+    if g.min() > 0:
+        return -(RATES / np.ptp(g))[:, None]
+    return (RATES / np.ptp(g))[:, None] if g.max() < 0 else np.empty((0, 1))
+
+
+def shifts_up(g: Array) -> Array:
+    """So that g + t is positive."""
+    return (SHIFTS * np.ptp(g) - g.min())[:, None]
+
+
+def shifts_down(g: Array) -> Array:
+    """So that t - g is positive."""
+    return (SHIFTS * np.ptp(g) + g.max())[:, None]
+
+
+def exponents(g: Array) -> Array:
+    return EXPONENTS[:, None] if (g > 0).all() else np.empty((0, 1))
+
+
+def _both(one: Array, two: Array) -> Array:
+    return np.stack([a.reshape(-1) for a in np.meshgrid(one, two)], axis=1)
+
+
+def peaks(g: Array) -> Array:
+    """Widths as 1/(2*s**2), and centres."""
+    return _both(-1 / (2 * (WIDTHS * np.ptp(g)) ** 2), g.min() + CENTRES * np.ptp(g))
+
+
+def squared_widths(g: Array) -> Array:
+    """Centres, and widths squared."""
+    return _both(g.min() + CENTRES * np.ptp(g), (WIDTHS * np.ptp(g)) ** 2)
+
+
+def steps(g: Array) -> Array:
+    return _both(1 / (WIDTHS / 2 * np.ptp(g)), g.min() + CENTRES * np.ptp(g))
+
+
+def steps_both(g: Array) -> Array:
+    up = steps(g)
+    return np.concatenate([up, up * [-1, 1]])
+
+
+def frequencies(g: Array) -> Array:
+    """Frequencies by steps at which a wave turns by one radian over the range, and a phase of 0: its derivative is the
+    other of sine and cosine."""
+    turns = np.arange(1, WAVES_OVER_RANGE + 1) / np.ptp(g)
+    return np.stack([turns, np.zeros_like(turns)], axis=1)
+
+
+def stretches(g: Array) -> Array:
+    if not (g > 0).all():
+        return np.empty((0, 2))
+    size, power = _both(SIZES, STRETCHES).T
+    return np.stack([-size / np.median(g) ** power, power], axis=1)
+
+
+def _free() -> Constant:
+    return Constant(1.0)
+
+
+def _families() -> tuple[Family, ...]:
+    def inv(u: Expression) -> Expression:
+        return 1 / u
+
+    def root(u: Expression) -> Expression:
+        return apply("sqrt", u)
+
+    found = [
+        Family(apply("exp", _free() * G), rates),
+        Family(apply("log", 1 - apply("exp", _free() * G)), falling),
+    ]
+    for u in (inv, root, lambda u: apply("log", u), lambda u: 1 / root(u), lambda u: 1 / u**2):
+        found += [Family(u(G + _free()), shifts_up), Family(u(_free() - G), shifts_down)]
+    found.append(Family(G ** _free(), exponents))
+    located = [
+        Family(apply("exp", _free() * (G - _free()) ** 2), peaks),
+        Family(1 / ((G - _free()) ** 2 + _free()), squared_widths),
+        Family(1 / (1 + apply("exp", _free() * (G - _free()))), steps),
+        Family(apply("log", 1 + apply("exp", _free() * (G - _free()))), steps_both),
+        Family(apply("exp", _free() * G ** _free()), stretches),
+    ]
+    waves = [Family(apply(name, _free() * G + _free()), frequencies) for name in ("sin", "cos")]
+    return tuple(found), tuple(located), tuple(waves)
+
+
+SIMPLE, LOCATED, WAVES = _families()
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """Points of the grids of some families, each of some node g: `columns` [members, 1 + constants, rows] are the value
+    and its derivatives (0 where there are fewer), `complexity` and `inside` those of its formula."""
+
+    families: tuple[Family, ...]
+    nodes: tuple[Term, ...]
+    family: Numbers
+    node: Numbers
+    inside: Array
+    columns: Array
+    complexity: Numbers
+
+    def __len__(self) -> int:
+        return len(self.family)
+
+    def expression(self, member: int) -> Expression:
+        family = self.families[self.family[member]]
+        count = len(family.program.constants)
+        return family.expression(self.nodes[self.node[member]].expression, self.inside[member, :count])
+
+    @cached_property
+    def groups(self) -> list[slice]:
+        """The members of each family and node: they lie side by side."""
+        changes = (np.diff(self.family) != 0) | (np.diff(self.node) != 0)
+        edges = [0, *(np.flatnonzero(changes) + 1).tolist(), len(self)]
+        return [slice(*ends) for ends in pairwise(edges)]
+
+    @cached_property
+    def basis(self) -> Array:
+        """The columns made orthonormal, beside a constant."""
+        rest = self.columns - self.columns.mean(axis=2, keepdims=True)
+        return orthonormal(rest)
+
+
+def orthonormal(columns: Array) -> Array:
+    """Each set of columns [sets, columns, rows] made orthonormal; what is left of one only by rounding is 0."""
+    out = np.empty_like(columns)
+    for k in range(columns.shape[1]):
+        column = columns[:, k]
+        size = np.sqrt(np.einsum("mn,mn->m", column, column))
+        column = column / np.where(size > 0, size, 1.0)[:, None]
+        for _ in range(2):
+            for other in range(k):
+                column = column - np.einsum("mn,mn->m", column, out[:, other])[:, None] * out[:, other]
+        length = np.sqrt(np.einsum("mn,mn->m", column, column))
+        usable = length > DEPENDENT
+        out[:, k] = column * np.where(usable, 1 / np.where(usable, length, 1.0), 0.0)[:, None]
+    return out
+
+
+def members(nodes: Sequence[Term], families: Iterable[Family]) -> Members:
+    """All points of the grids of the families, for each node; those that are finite and vary."""
+    families, nodes = tuple(families), tuple(nodes)
+    parts: list[tuple[Array, Array, int, int, int]] = []
+    with np.errstate(all="ignore"):
+        for f, family in enumerate(families):
+            for k, node in enumerate(nodes):
+                inside = family.grid(node.values)
+                if not len(inside) or not np.isfinite(inside).all():
+                    continue
+                values, slopes = family.program.values_and_jacobian({"g": node.values}, inside)
+                columns = np.concatenate([values[:, None], slopes], axis=1)
+                largest = np.abs(columns).max(axis=2, keepdims=True)
+                columns = columns / np.where(largest > 0, largest, 1.0)
+                good = np.isfinite(columns).all(axis=(1, 2)) & (np.ptp(columns[:, 0], axis=1) > DEPENDENT)
+                if good.any():
+                    size = family.expression(node.expression, inside[0]).complexity
+                    parts.append((inside[good], columns[good], f, k, size))
+    rows = len(nodes[0].values) if nodes else 0
+    count = sum(len(part[0]) for part in parts)
+    inside, columns = np.zeros((count, MOST_INSIDE)), np.zeros((count, 1 + MOST_INSIDE, rows))
+    start = 0
+    for theta, values, *_ in parts:
+        stop = start + len(theta)
+        inside[start:stop, : theta.shape[1]] = theta
+        columns[start:stop, : values.shape[1]] = values
+        start = stop
+
+    def repeated(place: int) -> Numbers:
+        return np.repeat([part[place] for part in parts], [len(part[0]) for part in parts]).astype(np.int64)
+
+    return Members(families, nodes, repeated(2), repeated(3), inside, columns, repeated(4))
