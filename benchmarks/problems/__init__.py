@@ -22,7 +22,7 @@ from prunesymnet.data import Dataset, make_dataset
 from prunesymnet.expression import Apply, Constant, Expression, canonical, fold, parse
 from prunesymnet.expression.sampling import sample as sample
 
-SETS = ("paper", "nguyen", "jin", "keijzer", "vladislavleva", "feynman", "strogatz")
+SETS = ("paper", "nguyen", "jin", "keijzer", "vladislavleva", "feynman", "strogatz", "textbook", "textbook-fair")
 
 
 @dataclass(frozen=True)
