@@ -28,6 +28,7 @@ from prunesymnet.expression.sampling import sample as sample
 
 Array = NDArray[np.float64]
 SETS = ("paper", "nguyen", "jin", "keijzer", "vladislavleva", "feynman", "strogatz", "textbook", "textbook-fair")
+QUANTITIES = ("textbook", "textbook-fair")  # sets whose columns are quantities of nature
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,14 @@ class Problem:
     formula: Expression
     ranges: dict[str, tuple[float, float]] = field(hash=False)  # of each variable
     source: str = ""
+    quantities: bool = False  # what has only positive values in its range has no others: a frequency, a concentration
 
     def sample(self, rows: int = 128, seed: int = 0, wide: float = 1.0) -> Dataset:
         """Points where the formula is finite, in the box or in one `wide` times as wide around the same middle."""
         low, high = np.array([self.ranges[name] for name in self.formula.variables]).T
         reach = (wide - 1) * (high - low) / 2
-        return sample(self.formula, rows, seed, low - reach, high + reach)
+        least = np.where(low >= 0, low / wide, -np.inf) if self.quantities else -np.inf
+        return sample(self.formula, rows, seed, np.maximum(low - reach, least), high + reach)
 
 
 def is_random(name: str) -> bool:
@@ -70,7 +73,7 @@ def _problem(row: dict[str, str]) -> Problem:
         ranges = {name: (float(low), float(high)) for name, low, high in ends}
     else:
         ranges = dict.fromkeys(formula.variables, (float(row["low"]), float(row["high"])))
-    return Problem(row["name"], row["dataset"], formula, ranges, row.get("source", ""))
+    return Problem(row["name"], row["dataset"], formula, ranges, row.get("source", ""), row["dataset"] in QUANTITIES)
 
 
 # What noise is a part of: the target's root mean square, each value, or the standard deviation of all.

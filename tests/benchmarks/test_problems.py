@@ -104,3 +104,11 @@ def test_noise_is_a_part_of_what_is_asked_for():
     assert np.std(errors["spread"]) == pytest.approx(0.05 * data.y.std(), rel=0.05)
     assert np.std(errors["rms"]) == pytest.approx(0.05 * np.sqrt(np.mean(data.y**2)), rel=0.05)
     assert noisy(data, 0.0, 3, "value") is data
+
+
+def test_quantities_that_are_positive_stay_so_in_a_wider_box():
+    impedance = next(problem for problem in load("textbook") if problem.name == "rlc-impedance")
+    assert (impedance.sample(2000, 0, wide=3.0).X > 0).all()
+    assert recovered(impedance, parse("sqrt(2500.0*f**2 + (0.0628*f**2 - 159155.0)**2)/f"))
+    current = next(problem for problem in load("textbook") if problem.name == "butler-volmer")
+    assert current.sample(2000, 0, wide=3.0).X.min() < -0.3
