@@ -72,11 +72,15 @@ def rates(g: Array) -> Array:
     return np.concatenate([steps, -steps])[:, None]
 
 
+def rising(g: Array) -> Array:
+    """Rates by which exp(t*g) stays above 1, if there are such."""
+    sign = (g > 0).all() * 1.0 - (g < 0).all()
+    return sign * (RATES / np.ptp(g))[:, None] if sign else np.empty((0, 1))
+
+
 def falling(g: Array) -> Array:
     """Rates by which exp(t*g) stays below 1."""
-    if g.min() > 0:
-        return -(RATES / np.ptp(g))[:, None]
-    return (RATES / np.ptp(g))[:, None] if g.max() < 0 else np.empty((0, 1))
+    return -rising(g)
 
 
 def shifts_up(g: Array) -> Array:
@@ -144,6 +148,7 @@ def _families() -> tuple[Family, ...]:
     found = [
         Family(apply("exp", _free() * G), rates),
         Family(apply("log", 1 - apply("exp", _free() * G)), falling),
+        Family(apply("log", apply("exp", _free() * G) - 1), rising),
     ]
     for u in (inv, root, lambda u: apply("log", u), lambda u: 1 / root(u), lambda u: 1 / u**2):
         found += [Family(u(G + _free()), shifts_up), Family(u(_free() - G), shifts_down)]

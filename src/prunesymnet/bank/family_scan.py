@@ -17,8 +17,8 @@ from prunesymnet.bank.regression import Residual
 
 Array = NDArray[np.float64]
 
-CANCELLED = 1e-4  # of a column's variation: what is left of it beside others is lost in single precision
-KEPT = 10  # of each complexity
+CANCELLED = 1e-9  # of a column's variation: what is left of it beside others is rounding
+KEPT = 24  # of each complexity
 PLUS = 3  # what a further term adds to a formula's complexity: a sum, a product and a constant
 
 
@@ -37,45 +37,40 @@ class Hit(NamedTuple):
 def alone(found: Members, queries: list[Query]) -> list[Hit]:
     """The best member of each family and node, for each query."""
     residuals = [Residual.of(query.regression()) for query in queries]
-    basis = _single(found.basis)
-    weights = _single([residual.root**2 for residual in residuals]).T
-    targets = _single([residual.values * residual.root for residual in residuals]).T
+    basis = found.basis
+    weights = np.array([residual.root**2 for residual in residuals]).T
+    targets = np.array([residual.values * residual.root for residual in residuals]).T
     fixed = [
-        _single([r.basis[p] * r.root if p < len(r.basis) else 0 * r.root for r in residuals]).T
+        np.array([r.basis[p] * r.root if p < len(r.basis) else 0 * r.root for r in residuals]).T
         for p in range(max(len(residual.basis) for residual in residuals))
     ]
     depth = range(basis.shape[1])
     along = [basis[:, k] @ targets for k in depth]
     parts = [[basis[:, k] @ one for one in fixed] for k in depth]
     gram = {(i, j): (basis[:, i] * basis[:, j]) @ weights for i in depth for j in range(i + 1)}
-    left = 1 - np.array([residual.explained for residual in residuals]) - explained_by(along, gram, parts)
-    sizes = [query.complexity for query in queries]
-    hits = []
-    for group in found.groups:
-        best = np.argmin(left[group], axis=0)
-        lowest = left[group][best, np.arange(len(queries))]
-        size = int(found.complexity[group.start])
-        for query, more, k, error in zip(queries, sizes, best.tolist(), lowest.tolist(), strict=True):
-            hits.append(Hit(error, size + more, query, (group.start + k,)))
-    return hits
+    more = np.array([query.complexity for query in queries])
+    explained = np.array([residual.explained for residual in residuals])
+    left = [1 - explained - gain for gain in explained_by(along, gram, parts)]
+    return [Hit(error, size, queries[q], (member,)) for error, size, member, q in _best(found, left, more)]
 
 
 def times_nodes(found: Members, bank: Bank, query: Query) -> list[Hit]:
     """Products of a member and a node."""
     residual = Residual.of(query.regression())
     root = residual.root
-    columns = _single(orthonormal(found.columns))
+    columns = orthonormal(found.columns)
     rms = np.sqrt((bank.values * bank.values) @ (root * root))
-    nodes = _single(bank.values / np.where(rms > 0, rms, 1.0)[:, None]).T
+    nodes = (bank.values / np.where(rms > 0, rms, 1.0)[:, None]).T
     squares = nodes * nodes
-    weights, target = _single(root * root), _single(residual.values * root)
-    fixed = [_single(q * root) for q in residual.basis]
+    weights, target = root * root, residual.values * root
+    fixed = [q * root for q in residual.basis]
     depth = range(columns.shape[1])
     along = [(columns[:, k] * target) @ nodes for k in depth]
     parts = [[(columns[:, k] * q) @ nodes for q in fixed] for k in depth]
     gram = {(i, j): (columns[:, i] * columns[:, j] * weights) @ squares for i in depth for j in range(i + 1)}
-    left = 1 - residual.explained - explained_by(along, gram, parts)
-    return _best_with_nodes(found, bank, query, left, product=True)
+    left = [1 - residual.explained - gain for gain in explained_by(along, gram, parts)]
+    best = _best(found, left, bank.complexity + query.complexity)
+    return [Hit(error, size, query, (member,), node, product=True) for error, size, member, node in best]
 
 
 def beside_nodes(found: Members, bank: Bank, query: Query) -> list[Hit]:
@@ -83,15 +78,16 @@ def beside_nodes(found: Members, bank: Bank, query: Query) -> list[Hit]:
     residual = Residual.of(query.regression())
     basis = _beside(found.columns, residual)
     nodes = _beside(bank.values[:, None], residual)
-    left = 1 - residual.explained - _together(basis, nodes, residual.values)
-    return _best_with_nodes(found, bank, query, left, product=False)
+    left = [1 - residual.explained - gain for gain in _together(nodes, basis, residual.values)]
+    best = _best(found, [part.T for part in left], bank.complexity + query.complexity + PLUS)
+    return [Hit(error, size, query, (member,), node) for error, size, member, node in best]
 
 
 def beside_members(found: Members, query: Query) -> list[Hit]:
     """Sums of two members: the best of each two families and nodes."""
     residual = Residual.of(query.regression())
     basis = _beside(found.columns, residual)
-    left = 1 - residual.explained - _together(basis, basis, residual.values)
+    left = 1 - residual.explained - _together(basis, basis, residual.values)[1]
     hits = []
     for k, one in enumerate(found.groups):
         for two in found.groups[k:]:
@@ -104,37 +100,38 @@ def beside_members(found: Members, query: Query) -> list[Hit]:
     return hits
 
 
-def explained_by(along: list[Any], gram: dict[tuple[int, int], Any], parts: list[list[Any]]) -> Any:
-    """What several columns explain together, one after the other: `along` are their products with the residual, `gram`
-    those with one another, and `parts` those with each fixed term, which are taken off."""
+def explained_by(along: list[Any], gram: dict[tuple[int, int], Any], parts: list[list[Any]]) -> tuple[Any, Any]:
+    """What several columns explain, the first alone and all together: `along` are their products with the residual,
+    `gram` those with one another, and `parts` those with each fixed term, which are taken off."""
     depth = range(len(along))
     sizes = [gram[k, k] for k in depth]
     left = {(i, j): gram[i, j] - sum(p * q for p, q in zip(parts[i], parts[j], strict=True)) for i, j in gram}
     along = list(along)
-    gain: Any = 0.0
+    gains: list[Any] = []
     with np.errstate(all="ignore"):
         for k in depth:
             inverse = np.where(left[k, k] > CANCELLED * sizes[k], 1 / left[k, k], 0.0)
-            gain = gain + along[k] ** 2 * inverse
+            gains.append(along[k] ** 2 * inverse)
             for i in depth[k + 1 :]:
                 factor = left[i, k] * inverse
                 along[i] = along[i] - factor * along[k]
                 for j in range(k + 1, i + 1):
                     left[i, j] = left[i, j] - factor * left[j, k]
-    return gain
+    return gains[0], sum(gains)
 
 
-def _together(one: Array, two: Array, target: Array) -> Array:
-    """What each orthonormal set of columns [sets, columns, rows] explains of the target with each of another."""
+def _together(one: Array, two: Array, target: Array) -> tuple[Array, Array]:
+    """What each orthonormal set of columns [sets, columns, rows] explains of the target with each of another: with its
+    first column alone, and with all."""
     along, others_along = one @ target, two @ target
-    one, two = _single(one), _single(two)
     mine, theirs = range(one.shape[1]), range(two.shape[1])
     cross = [[one[:, i] @ two[:, j].T for j in theirs] for i in mine]
     rest = [others_along[:, j] - sum(along[:, i, None] * cross[i][j] for i in mine) for j in theirs]
     own = {(j, k): np.einsum("mn,mn->m", two[:, j], two[:, k])[None] for j in theirs for k in range(j + 1)}
     parts = [[cross[i][j] for i in mine] for j in theirs]
-    together: Array = np.einsum("mk,mk->m", along, along)[:, None] + explained_by(rest, own, parts)
-    return together
+    mine_alone = np.einsum("mk,mk->m", along, along)[:, None]
+    first, together = explained_by(rest, own, parts)
+    return mine_alone + first, mine_alone + together
 
 
 def _beside(columns: Array, residual: Residual) -> Array:
@@ -148,20 +145,29 @@ def _beside(columns: Array, residual: Residual) -> Array:
     return orthonormal(columns)
 
 
-def _best_with_nodes(found: Members, bank: Bank, query: Query, left: Array, *, product: bool) -> list[Hit]:
-    """For each family, its node and each node of the bank the best member; of these the best of each complexity."""
+def _best(found: Members, left: list[Array], more: NDArray[np.int64]) -> list[tuple[float, int, int, int]]:
+    """Of what members leave [members, others] with their value alone, and with all their columns: the least of each
+    complexity, as (error, complexity, member, other). A family is judged by the latter; where to start from, both may
+    say."""
     groups = found.groups
     starts = [group.start for group in groups]
-    lowest = np.minimum.reduceat(left, starts, axis=0)  # [families of nodes, nodes]
-    size = found.complexity[starts][:, None] + bank.complexity + query.complexity + (0 if product else PLUS)
+    lowest = np.minimum.reduceat(left[1], starts, axis=0)  # [families of nodes, others]
+    size = found.complexity[starts][:, None] + more
     hits = []
+    for k, other in _best_of_each(lowest, size):
+        members = {starts[k] + int(np.argmin(part[groups[k], other])) for part in left}
+        hits += [(float(lowest[k, other]), int(size[k, other]), member, other) for member in sorted(members)]
+    return hits
+
+
+def _best_of_each(errors: Array, size: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Where the least errors of each size are."""
+    found = []
     for level in np.unique(size):
         at = np.flatnonzero(size == level)
-        for k in at[np.argsort(lowest.reshape(-1)[at], kind="stable")[:KEPT]]:
-            group, node = divmod(int(k), left.shape[1])
-            member = starts[group] + int(np.argmin(left[groups[group], node]))
-            hits.append(Hit(float(lowest[group, node]), int(level), query, (member,), node, product))
-    return hits
+        best = at[np.argsort(errors.reshape(-1)[at], kind="stable")[:KEPT]]
+        found += [divmod(int(k), errors.shape[1]) for k in best]
+    return found
 
 
 def terms_of(hit: Hit, members: list[Term], bank: Bank) -> list[Term]:
@@ -170,8 +176,3 @@ def terms_of(hit: Hit, members: list[Term], bank: Bank) -> list[Term]:
         return members
     node = bank.term(hit.node)
     return [members[0] * node] if hit.product else [*members, node]
-
-
-def _single(values: Any) -> Any:
-    with np.errstate(all="ignore"):
-        return np.asarray(values).astype(np.float32)

@@ -51,7 +51,7 @@ class Budget:
             wave_terms=4 * 2**level,
             phase_nodes=10 + 2 * level,
             phase_grid=64 * 2**level,
-            family_nodes=8 * 3**level,
+            family_nodes=16 * 3**level,
             family_partners=100 * 3**level,
             pursuit_beam=3 + level,
         )

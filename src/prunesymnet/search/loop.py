@@ -236,7 +236,7 @@ class _Search:
     def fit(self, stage: str, proposals: Iterable[Proposal], context: Context) -> None:
         for proposal in proposals:
             first = None if proposal.rows is None else context.problem.data.take(proposal.rows)
-            self.fitter.propose(proposal.expression, stage, exact=proposal.exact, first=first)
+            self.fitter.propose(context.problem.to_table(proposal.expression), stage, exact=proposal.exact, first=first)
             self.check()
 
     def is_over(self, stage: str) -> bool:

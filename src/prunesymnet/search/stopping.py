@@ -105,8 +105,8 @@ def hidden_share(context: Context, chosen: Fit) -> float | None:
     """What share of its residual a formula may have missed without anyone seeing it: any pair of nodes that explains
     more than this would stand out from the best of as many pairs by chance. None if one does."""
     problem = context.problem
-    values, jacobian = compile_expression(chosen.expression).values_and_jacobian(problem.columns)
-    residual, rows = problem.y - values, len(problem.y)
+    values, jacobian = compile_expression(chosen.expression).values_and_jacobian(problem.data.columns)
+    residual, rows = problem.y - values / problem.unit, len(problem.y)
     bank = context.with_reciprocals(context.grow(BANK))
     if not len(bank):
         return None

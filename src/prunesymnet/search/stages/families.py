@@ -31,12 +31,12 @@ def propose(context: Context) -> Iterator[Batch]:
     simple, located, waves = (
         [family for family in families if known.has(family.template)] for families in (SIMPLE, LOCATED, WAVES)
     )
-    nodes = [bank.term(node) for node in bank.different(bank.algebraic_nodes())[: budget.family_nodes]]
     columns = [bank.term(node) for node in range(len(bank)) if bank.operator[node] == LEAF]
+    logs = logarithms(problem)
     partners, about = bank.first(budget.family_partners), Query(problem.target)
     answers = partial(_answers, bank=partners, keep=context.scanner.keep)
     queries = [query for query in [*context.queries, *in_logarithms(problem)] if len(query.fixed_terms) <= MOST_FIXED]
-    kinds = [members(columns, [*simple, *located]), members(nodes[len(columns) :], simple)]
+    kinds = [members(columns, simple), members([*columns, *logs], located), members(nodes_of(context), simple)]
     kinds = [found for found in kinds if len(found)]
     for found in kinds:
         yield Batch(answers(found, alone(found, queries)), len(found) * len(queries))
@@ -49,17 +49,29 @@ def propose(context: Context) -> Iterator[Batch]:
         yield Batch(answers(both, beside_members(both, about)), len(both) ** 2 // 2)
 
 
-def in_logarithms(problem: Problem) -> list[Query]:
-    """A product of any powers of the columns with a member: its logarithm is a sum."""
+def nodes_of(context: Context) -> list[Term]:
+    """What may stand inside beside the columns: products and quotients of these, and the simplest of the bank."""
+    bank, most = context.single_bank, context.budget.family_nodes
+    nodes = bank.different([*bank.monomials()[:most], *bank.algebraic_nodes()[:most]])
+    return [bank.term(node) for node in nodes if bank.operator[node] != LEAF][:most]
+
+
+def logarithms(problem: Problem) -> list[Term]:
+    """Of the columns that have one."""
     if not {"exp", "log"} <= set(problem.operators):
         return []
-    target = problem.target.undo_function(problem.operators["exp"])
-    logs = [
+    return [
         Term(np.log(column), apply("log", Variable(name)))
         for name, column in problem.columns.items()
         if (column > 0).all()
     ]
-    return [Query(target, tuple(logs))] if target is not None and logs else []
+
+
+def in_logarithms(problem: Problem) -> list[Query]:
+    """A product of any powers of the columns with a member: its logarithm is a sum."""
+    logs = logarithms(problem)
+    target = problem.target.undo_functions(problem.operators["exp"]) if logs else None
+    return [] if target is None else [Query(target, tuple(logs))]
 
 
 def _answers(found: Members, hits: list[Hit], *, bank: Bank, keep: int) -> list[Proposal]:
