@@ -16,7 +16,7 @@ it.
 >>> y = 2 + 3 * np.exp(-0.37 * x)
 >>> found = members([Term(x, Variable("x"))], SIMPLE[:1])
 >>> print(found.expression(17), found.columns[17].shape)
-exp(-0.1069943718*x) (3, 40)
+exp(-0.1069943718*x) (2, 40)
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -34,7 +34,6 @@ Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 G = Variable("g")
-MOST_INSIDE = 2  # constants inside a member
 RATES = np.geomspace(0.3, 60.0, 14)  # over the range of g: from nearly a straight line to a spike
 SHIFTS = np.geomspace(0.02, 20.0, 10)  # of the range, beyond its end: from a pole beside it to nearly a straight line
 EXPONENTS = np.array([-4.0, -3.0, -2.5, -1.7, -1.3, -0.7, -0.3, 0.3, 0.7, 1.3, 1.7, 2.5, 3.5, 4.5])
@@ -238,7 +237,8 @@ def members(nodes: Sequence[Term], families: Iterable[Family]) -> Members:
                     parts.append((inside[good], columns[good], f, k, size))
     rows = len(nodes[0].values) if nodes else 0
     count = sum(len(part[0]) for part in parts)
-    inside, columns = np.zeros((count, MOST_INSIDE)), np.zeros((count, 1 + MOST_INSIDE, rows))
+    most = max((part[0].shape[1] for part in parts), default=1)
+    inside, columns = np.zeros((count, most)), np.zeros((count, 1 + most, rows))
     start = 0
     for theta, values, *_ in parts:
         stop = start + len(theta)

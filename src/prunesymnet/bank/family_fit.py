@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Bank, Term
-from prunesymnet.bank.families import MOST_INSIDE, Members
+from prunesymnet.bank.families import Members
 from prunesymnet.bank.family_scan import Hit
 from prunesymnet.bank.regression import Residual
 
@@ -86,7 +86,7 @@ class _Batch:
         """Values [hits, members, rows] and their derivatives [hits, members * constants, rows], beside the fixed
         terms."""
         hits, places, rows = *self.member.shape, self.target.shape[1]
-        values, slopes = np.zeros((hits, places, rows)), np.zeros((hits, places, MOST_INSIDE, rows))
+        values, slopes = np.zeros((hits, places, rows)), np.zeros((hits, places, inside.shape[2], rows))
         family = np.where(self.member >= 0, self.found.family[self.member], -1)
         node = self.found.node[self.member]
         for f, g in {*zip(family.reshape(-1).tolist(), node.reshape(-1).tolist(), strict=True)}:

@@ -36,6 +36,13 @@ class Hit(NamedTuple):
 
 def alone(found: Members, queries: list[Query]) -> list[Hit]:
     """The best member of each family and node, for each query."""
+    few = [query for query in queries if len(query.columns()) <= 1]
+    many = [query for query in queries if len(query.columns()) > 1]
+    return [hit for part in (few, many) if part for hit in _alone(found, part)]
+
+
+def _alone(found: Members, queries: list[Query]) -> list[Hit]:
+    """For queries that have about as many fixed terms."""
     residuals = [Residual.of(query.regression()) for query in queries]
     basis = found.basis
     weights = np.array([residual.root**2 for residual in residuals]).T

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.bank.bank import LEAF, Bank, Term
+from prunesymnet.bank.bank import LEAF, RECIPROCAL, Bank, Term
 from prunesymnet.bank.families import LOCATED, SIMPLE, WAVES, Members, members
 from prunesymnet.bank.family_fit import refined
 from prunesymnet.bank.family_scan import Hit, alone, beside_members, beside_nodes, terms_of, times_nodes
@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 
 REFINED = 64  # hits for each answer that is kept of a complexity: only at their best constants are they compared
 PROPOSED = 8  # the same of formulas
+FIRST = 2000  # nodes of the bank among which products of columns are looked for
 MOST_FIXED = 6  # terms of a query: beside more, anything nearly smooth explains the rest
 
 
@@ -33,7 +34,7 @@ def propose(context: Context) -> Iterator[Batch]:
     )
     columns = [bank.term(node) for node in range(len(bank)) if bank.operator[node] == LEAF]
     logs = logarithms(problem)
-    partners, about = bank.first(budget.family_partners), Query(problem.target)
+    partners, target = bank.first(budget.family_partners), problem.target
     answers = partial(_answers, bank=partners, keep=context.scanner.keep)
     queries = [query for query in [*context.queries, *in_logarithms(problem)] if len(query.fixed_terms) <= MOST_FIXED]
     kinds = [members(columns, simple), members([*columns, *logs], located), members(nodes_of(context), simple)]
@@ -41,18 +42,25 @@ def propose(context: Context) -> Iterator[Batch]:
     for found in kinds:
         yield Batch(answers(found, alone(found, queries)), len(found) * len(queries))
     kinds += [members(columns, waves[:1])] if waves else []
+    beside = [Query(target), *(Query(target, (term,)) for term in context.simple_terms(budget.family_terms))]
     for found in kinds:
-        yield Batch(answers(found, times_nodes(found, partners, about)), len(found) * len(partners))
-        yield Batch(answers(found, beside_nodes(found, partners, about)), len(found) * len(partners))
+        for query in beside[:1] if found is kinds[-1] else beside:
+            context.check()
+            hits = [*times_nodes(found, partners, query), *beside_nodes(found, partners, query)]
+            yield Batch(answers(found, hits), 2 * len(found) * len(partners))
     both = members(columns, [*simple, *waves[:1]])
     if len(both):
-        yield Batch(answers(both, beside_members(both, about)), len(both) ** 2 // 2)
+        yield Batch(answers(both, beside_members(both, Query(target))), len(both) ** 2 // 2)
 
 
 def nodes_of(context: Context) -> list[Term]:
-    """What may stand inside beside the columns: products and quotients of these, and the simplest of the bank."""
-    bank, most = context.single_bank, context.budget.family_nodes
-    nodes = bank.different([*bank.monomials()[:most], *bank.algebraic_nodes()[:most]])
+    """What may stand inside beside the columns: products and quotients of these, one over them, and the simplest of the
+    bank."""
+    bank, most = context.with_reciprocals(context.single_bank.first(FIRST)), context.budget.family_nodes
+    products = set(bank.monomials())
+    over = [k for k in range(len(bank)) if bank.operator[k] == RECIPROCAL and int(bank.left[k]) in products]
+    simple = bank.algebraic_nodes()[:most]
+    nodes = bank.different([*sorted([*products, *over])[: 2 * most], *simple])
     return [bank.term(node) for node in nodes if bank.operator[node] != LEAF][:most]
 
 
