@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.problems import load, units
 from benchmarks.problems.units import FURTHEST, Units, draw_units, in_own_units, in_units, with_unrelated
-from benchmarks.trial import Trial, find, in_the_problems_units, judge, tables
+from benchmarks.trial import Trial, find, in_the_problems_units, judge, stopping, tables
 from prunesymnet.expression import canonical, evaluate, parse
 
 
@@ -87,3 +87,12 @@ def test_unrelated_columns_stand_beside_those_that_matter():
 def test_units_of_one_change_nothing():
     formula = parse("2.5*x + y")
     assert in_own_units(formula, Units({"x": 1.0, "y": 1.0}, 1.0)) == formula
+
+
+def test_points_that_say_when_to_stop_are_given_alike():
+    asked = Trial("paper", "textbook", "michaelis-menten", points=60, seed=4, other_units=True, unrelated=2)
+    problem = find(asked)
+    data, _ = tables(asked, problem)
+    fresh = stopping(asked, problem)["fresh"]
+    assert fresh.names == data.names
+    assert np.median(fresh.y / data.y) == pytest.approx(1, abs=0.3)

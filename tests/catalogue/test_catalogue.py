@@ -1,4 +1,4 @@
-"""The names of formulas: each form of the catalogue is named whatever its constants and columns, and nothing else is."""
+"""The names of formulas: each form of the catalogue is named whatever its constants and columns are."""
 
 import numpy as np
 import pytest

@@ -73,6 +73,8 @@ FORMS = (
     # Temperature.
     _form("a*exp(-b/x)", "Arrhenius's law", "Clausius-Clapeyron's vapour pressure"),
     _form("a*x*exp(-b/x)", "Eyring's rate"),
+    _form("a*x**n*exp(-b/x) | a*exp(-b/x)/x | a*exp(-b/x)/sqrt(x) | a*sqrt(x)*exp(-b/x)",
+          "Arrhenius's law with a power of the temperature", "Kirchhoff's vapour pressure", any_sign="n"),
     _form("a*x**2*exp(-b/x)", "Richardson's law"),
     _form("a*exp(-b/(x + c))", "Antoine's vapour pressure", any_sign="c"),
     _form("a*exp(b/(x + c))", "Vogel-Fulcher-Tammann's viscosity", any_sign="c"),

@@ -130,8 +130,8 @@ def rule(text: str, any_sign: str) -> Rule:
 
 
 def _drawn(form: Expression, any_sign: str, draws: int = 1) -> list[Shape]:
-    """A form with drawn constants: once, or so often with every choice of the signs that are free. A shape does not depend
-    on signs."""
+    """A form with drawn constants: once, or so often with every choice of the signs that are free. Its shape does not
+    depend on signs."""
     constants = [name for name in form.variables if name not in COLUMNS]
     signs = product(*((1.0, -1.0) if name in any_sign else (1.0,) for name in constants))
     rng = np.random.default_rng(0)
