@@ -145,7 +145,7 @@ FORMS = (
     # Several columns.
     _form("a*x/y", "the ideal gas law", "Ohm's law"),
     _form("a*x*y/z**2", "Newton's law of gravitation", "Coulomb's law", any_sign="a"),
-    _form("a*x*y**2", "kinetic energy", "Joule's heat"),
+    _form("a*x*y**2", "the volume of a cylinder or a cone", "kinetic energy", "Joule's heat"),
     _form("a*x**4*y/z", "Hagen-Poiseuille's flow"),
     _form("a*x/(y - b) - c/y**2", "van der Waals's gas"),
     _form("a*exp(-b*x*y)", "Beer-Lambert's law"),
