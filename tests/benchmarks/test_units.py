@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.problems import load, units
 from benchmarks.problems.units import FURTHEST, Units, draw_units, in_own_units, in_units, with_unrelated
+from benchmarks.rejudge import judged
 from benchmarks.trial import Trial, find, in_the_problems_units, judge, stopping, tables
 from prunesymnet.expression import canonical, evaluate, parse
 
@@ -82,6 +83,14 @@ def test_unrelated_columns_stand_beside_those_that_matter():
     assert judge(problem, parse("212.7*S/(S + 0.0641)"), fresh)["recovered"] is True
     assert not judge(problem, found + parse("unrelated2"), fresh).get("recovered")
     assert with_unrelated(plain, 0, 4) is plain
+
+
+def test_formulas_with_unrelated_columns_and_of_other_units_can_be_judged_again():
+    law = "212.7*S/(S + 0.0641)"
+    row = trial(unrelated=2).__dict__ | {"formula": f"{law} + 0.5*unrelated1", "recovered": False, "form": False}
+    assert judged(row)["recovered"] is False
+    assert judged(row | {"formula": law})["recovered"] is True
+    assert judged(trial(other_units=True).__dict__ | {"formula": law})["recovered"] is True
 
 
 def test_units_of_one_change_nothing():
