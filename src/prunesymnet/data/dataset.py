@@ -145,6 +145,10 @@ class Dataset:
         X = np.asfortranarray(self.X[:, [places[name] for name in names]])
         return self._with(X=X, names=tuple(names))
 
+    def with_columns(self, X: Floats) -> "Dataset":
+        """The same rows with other values in the columns, which are not checked again."""
+        return self._with(X=np.asfortranarray(X))
+
     def with_target(self, y: Any, target: str) -> "Dataset":
         """The same columns and weights with another target, which alone is checked."""
         values = checks.as_floats(checks.as_column(y, "y", self.X), f"target {target!r}")

@@ -16,6 +16,7 @@ It checks what comes in and hands out what was found. The search is in `search`,
 
 import html
 import os
+import time
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -146,6 +147,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         by 1/y_err**2, and what a formula leaves below them is noise. Ctrl-C ends the search with the best formulas so
         far.
         """
+        began = time.monotonic()
         settings = settings_of(self)
         earlier = getattr(self, "fronts_", ()) if self.warm_start else ()
         columns, tables = self._tables(X, y, sample_weight, settings, y_err=y_err)
@@ -160,6 +162,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             starts=starts,
             callbacks=tuple(self.callbacks),
             progress=bool(self.progress),
+            began=began,
         )
         _warn_if_stopped(model)
         return self._set(model)
