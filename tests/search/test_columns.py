@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from clocks import Clock
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clocks import Clock
 from prunesymnet import PruneSymRegressor
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import Constant, Variable, evaluate, parse

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from prunesymnet.data.checks import Floats
 from prunesymnet.data.dataset import Dataset
 
-
 AT_FIRST = 12  # columns that are looked at one by one: after these, rows that are still equal mostly are
 
 

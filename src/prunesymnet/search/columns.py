@@ -44,8 +44,8 @@ NARROW = 1e-3  # of its size: a column that varies less is as good as a straight
 @dataclass(frozen=True)
 class SeenColumns:
     """The table as the search sees it, the `names` of all columns of the whole one, and the `origins` of columns that
-    are seen from there on. Of a table with more columns than are seen, `first` are those that say most about the target:
-    the linear model is of these (None: of all)."""
+    are seen from there on. Of a table with more columns than are seen, `first` are those that say most about the
+    target: the linear model is of these (None: of all)."""
 
     data: Dataset
     names: tuple[str, ...]

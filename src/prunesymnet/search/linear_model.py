@@ -55,8 +55,8 @@ def needed_columns(data: Dataset, most: float) -> tuple[str, ...]:
 
 
 def simplest_forms(names: Sequence[str], required: Sequence[str]) -> list[Expression]:
-    """The linear model of some columns, and what may take its place where it is not allowed: that of the required columns alone, a
-    constant."""
+    """The linear model of some columns, and what may take its place where it is not allowed: that of the required
+    columns alone, a constant."""
     terms = [Constant(1.0) * Variable(name) for name in required]
     without_constant = [reduce(Expression.__add__, terms)] if terms else []
     columns: list[Expression] = [Variable(name) for name in required or names[:1]]

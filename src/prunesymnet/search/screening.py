@@ -24,8 +24,8 @@ BEAM, STEPS = 4, 4  # four products or eight nodes name at least as many columns
 def screen(
     context: Context, count: int, told: Callable[[list[Proposal]], None] = lambda _: None
 ) -> tuple[list[str], list[Proposal]]:
-    """The `count` columns that matter most, in the table's order, and the formulas that say so; `told` gets the first of
-    these on the way."""
+    """The `count` columns that matter most, in the table's order, and the formulas that say so; `told` gets the first
+    of these on the way."""
     problem = context.problem
     found = pursue(
         problem.target, _columns_alone(context), context.scanner, starts=[()], beam=BEAM, steps=STEPS,
