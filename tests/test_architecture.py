@@ -39,7 +39,7 @@ ORDER = {
         "query_pairs", "pursuit", "grafts", "blocks",
     ),
     "cli": ("settings", "printing", "tables", "demo", "draw", "app"),
-    "estimator": ("parameters", "tables", "regressor"),
+    "estimator": ("parameters", "tables", "forms", "regressor"),
     "runs": ("files", "records", "model", "folder", "run"),
     "report": (
         "drawing", "numbers", "panels", "loss", "places", "networks", "pruning", "graph", "layout", "formula",

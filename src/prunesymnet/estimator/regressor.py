@@ -29,13 +29,14 @@ from sklearn.metrics import r2_score
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from prunesymnet.coefficients import FitSettings, fit
+from prunesymnet.coefficients import FitSettings, FitStatus, fit
 from prunesymnet.data import Dataset, check_finite, checks, distinct_rows, repair_names, weighted_by_neighbours
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, DomainWarning, InterruptedWarning
+from prunesymnet.estimator.forms import no_value_error, parameters_of, read_form
 from prunesymnet.estimator.parameters import is_whole, own_operators, settings_of
 from prunesymnet.estimator.tables import as_pandas, has_names, targets_of
-from prunesymnet.expression import Expression, parse
+from prunesymnet.expression import Expression
 from prunesymnet.operators import Operator
 from prunesymnet.runs import Model, ended_by_hand, load_model, resume, run
 from prunesymnet.search import Constraints, SearchSettings, Start
@@ -178,6 +179,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         y_err: Any = None,
     ) -> "PruneSymRegressor":
         """Fit the constants of a form that you know: every name in it that is not a column, every number with a point.
+        `y = a*x + b` may be written for `a*x + b`.
 
         `names` are the columns' names where X has none (else x1, x2, ...; a single column may be called x).
 
@@ -189,24 +191,23 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         ['a', 'b', 'c']
         """
         settings = settings_of(self)
-        tree = form if isinstance(form, Expression) else parse(form, operators=own_operators(settings))
+        tree = read_form(form, own_operators(settings))
         if names is not None and (isinstance(names, str) or has_names(X)):
             raise ValueError(f"names must be a list of names for an X that has none, got {names!r}")
         if names is None and not has_names(X) and np.shape(X)[1:] == (1,) and "x" in tree.variables:
             names = ["x"]
         columns, tables = self._tables(X, y, sample_weight, settings, names, y_err)
-        parameters = [name for name in tree.variables if name not in tables[0].names]
-        if parameters == list(tree.variables) != [str(tree)]:
-            known = ", ".join(tables[0].names)
-            raise ValueError(f"the form {tree} has none of the columns ({known}): all its names would be constants")
+        parameters = parameters_of(tree, tables[0].names)
         starts = FitSettings(starts=STARTS, seed=settings.seed)
         fronts = []
-        for table in map(distinct_rows, tables):
-            table.check_sizes()
-            table = table.with_loss(settings.loss)
+        for whole in tables:
+            whole.check_sizes()
+            table = distinct_rows(whole).with_loss(settings.loss)
             if table.rows <= settings.rows:  # of more, all distances would take long
                 table = weighted_by_neighbours(table)
             found = fit(tree, table, parameters=parameters, settings=starts)
+            if found.status is FitStatus.NOT_FINITE:
+                raise no_value_error(tree, found.parameters, whole)
             fronts.append(Front((Equation.of(found, table),), 0, found.status.value, found.seconds, 1))
         return self._set(Model(tuple(fronts), tables[0].names, columns, settings))
 
