@@ -400,6 +400,21 @@ def test_a_preset_of_ones_own_keeps_its_selection():
     assert PruneSymRegressor(preset=FEW).fit(X, HARD).model_.settings.selection == "mdl"
 
 
+@pytest.mark.parametrize(
+    ("operators", "law", "text"),
+    [
+        (["+", "*", "pow"], lambda a, b: a**b, "y = x1**x2"),
+        (["pow"], lambda a, b: a**b, "y = x1**x2"),
+        (["+", "*", "pi"], lambda a, b: np.pi * a * b, "y = pi*x1*x2"),
+        (["pi"], lambda a, b: np.pi * a * b, "y = pi*x1*x2"),
+    ],
+)
+def test_powers_and_pi_may_be_asked_for(operators, law, text):
+    X = np.random.default_rng(0).uniform(0.5, 3, (60, 2))
+    model = PruneSymRegressor(operators=operators, progress=False).fit(X, law(*X.T))
+    assert str(model.best_) == text
+
+
 def test_operators_that_were_not_given_do_not_appear():
     few = PruneSymRegressor(preset=SHORT, operators=["+", "*"]).fit(X, Y)
     assert len(few.equations_) > 2

@@ -266,7 +266,7 @@ def test_a_target_on_the_left_is_accepted():
     model = fitted("y = a*exp(-b*x) + ln(c)", T[:, None], DECAY)
     assert model.constants_["name"].tolist() == ["a", "b", "c"]
     for form in ("2*y = a*x", "y == a*x", "x = a*x", "= a*x"):
-        with pytest.raises(ValueError, match="with the target alone on the left|has no meaning in a formula"):
+        with pytest.raises(ValueError, match=r"with the target alone on the left|has no meaning in a formula"):
             fitted(form, T[:, None], DECAY)
 
 
