@@ -62,7 +62,7 @@ def no_value_error(form: Expression, parameters: Mapping[str, float], data: Data
             said = f" (from {constants})" if constants else ""
             return DataError(
                 f"the form {form} has no value in row {row + 1}: {to_text(node, digits=6)} is not a finite number "
-                f"where {at or 'its numbers are such'}{said}; {len(rows)} of {data.rows} rows are so: leave them out, or "
-                "change the form"
+                f"where {at or 'its numbers are such'}{said}; {len(rows)} of {data.rows} rows are so: leave them "
+                "out, or change the form"
             )
     return DataError(f"the form {form} is too large on these data to be fitted; use other units")

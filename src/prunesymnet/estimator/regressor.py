@@ -68,6 +68,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     time_limit : float, default=None
         Seconds for the whole fit. None: what the preset has, 60. A search ends earlier when a formula is exact, or when
         what is left looks like noise.
+    max_evaluations : int, default=None
+        Formulas to be scored or fitted, for each target: a limit that is the same on every run and with any number of
+        threads, in place of the clock (a `time_limit` counts only if it is given, too). None: no such limit.
     preset : str or SearchSettings, default="default"
         "default", "paper" (the paper's method alone), "no-gradient", "random-pruning", or settings of your own.
     max_epochs : int, default=None
@@ -113,6 +116,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         selection: Any = None,
         loss: Any = None,
         time_limit: float | None = None,
+        max_evaluations: int | None = None,
         preset: str | SearchSettings = "default",
         max_epochs: int | None = None,
         n_jobs: int | None = -1,
@@ -129,6 +133,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         self.selection = selection
         self.loss = loss
         self.time_limit = time_limit
+        self.max_evaluations = max_evaluations
         self.preset = preset
         self.max_epochs = max_epochs
         self.n_jobs = n_jobs

@@ -74,7 +74,7 @@ def search(
         settings = PRESETS[settings]
     if fresh is not None and (not isinstance(fresh, Dataset) or not set(data.names) <= set(fresh.names)):
         raise TypeError("fresh must be a Dataset with all columns of the data, or None")
-    limits = Limits.start(settings.time_limit, settings.max_fits, clock)
+    limits = Limits.start(settings, clock)
     start = start or Start()
     settings.constraints.check(data.names, tuple(select_operators(settings.operators)))
     data.check_sizes()
@@ -278,7 +278,8 @@ class _Search:
         return self.patience.is_over(self.archive)
 
     def check(self) -> None:
-        self.limits.check(self.archive.fits + self.archive.refused)
+        fits = self.archive.fits + self.archive.refused
+        self.limits.check(fits, self.scored + fits)
 
     @property
     def best(self) -> Candidate:

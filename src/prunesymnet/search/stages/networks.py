@@ -56,8 +56,8 @@ def network_of(names: tuple[str, ...], settings: SearchSettings) -> Network:
     of a network, powers and pi."""
     operators = settings.operators
     if settings.pruner == "exhaustive":
-        rows = select_operators(operators).values()
-        operators = tuple(row for row in rows if row.arity and row.name not in ("pow", "id")) or PAPER
+        rows = [row for row in select_operators(operators).values() if row.name != "id"]
+        operators = tuple(row for row in rows if row.arity and row.name != "pow") or (PAPER if rows else ())
     return Network(names, operators, settings.layers)
 
 
