@@ -34,17 +34,20 @@ def run(
     starts: Sequence[Start] = (),
     callbacks: Sequence[Callback] = (),
     progress: bool = True,
+    began: float | None = None,
 ) -> Model:
     """Search each table (the same rows with another target) in turn; they share the time limit.
 
     `columns` is what the user calls the columns, if they have names; `folder` is where to keep the run; `starts` say
-    how far earlier searches got, one for each table.
+    how far earlier searches got, one for each table. Time counts from `began` on (of `time.monotonic`; None: from now).
     """
+    began = time.monotonic() if began is None else began
     columns = None if columns is None else tuple(map(str, columns))
     kept = None if folder is None else RunFolder(folder)
     if kept is not None:
         kept.create(tables, columns, settings)
-    return _searched(tables, settings, columns, kept, starts or [Start()] * len(tables), callbacks, progress)
+    starts = starts or [Start()] * len(tables)
+    return _searched(tables, settings, columns, kept, starts, callbacks, progress, began)
 
 
 def resume(
@@ -63,7 +66,7 @@ def resume(
     kept = RunFolder(folder)
     kept.append({"time": time.time(), "resumed": settings.time_limit})
     starts = [replace(start, again=start.again + 1) for start in earlier.starts]
-    return _searched(earlier.tables, settings, earlier.columns, kept, starts, callbacks, progress)
+    return _searched(earlier.tables, settings, earlier.columns, kept, starts, callbacks, progress, time.monotonic())
 
 
 def _searched(
@@ -74,8 +77,9 @@ def _searched(
     starts: Sequence[Start],
     callbacks: Sequence[Callback],
     progress: bool,
+    began: float,
 ) -> Model:
-    began, fronts, ended = time.monotonic(), [], False
+    fronts, ended = [], False
     for output, (table, start) in enumerate(zip(tables, starts, strict=True)):
         left = (settings.time_limit - (time.monotonic() - began)) / (len(tables) - output)
         ours = replace(settings, time_limit=LEAST if ended else max(left, LEAST))
