@@ -1,4 +1,4 @@
-"""How problems with a table are reported: the words for rows and names, the error, the warning."""
+"""How problems with a table or a file are reported: the words for rows and names, the error, the warning."""
 
 import inspect
 import warnings
@@ -8,12 +8,25 @@ from typing import Any
 from prunesymnet.errors import DataError, DataWarning
 
 
-def warn(message: str) -> None:
+def warn(message: str, category: type[Warning] = DataWarning) -> None:
     # The warning is to point at the caller's line, however many of our own lie between.
     frame, level = inspect.currentframe(), 1
     while frame and frame.f_back and frame.f_globals.get("__name__", "").startswith("prunesymnet"):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, DataWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
+
+
+def printable(text: object, most: int = 200) -> str:
+    """Text from a file as a message can show it: what a terminal would obey is escaped, and a long text is cut (unless
+    another length is given, to about two lines of a terminal).
+
+    >>> print(printable("\x1b[2Jred"), printable("x" * 10, most=4))
+    \\x1b[2Jred xxxx...
+    """
+    whole = str(text)
+    cut = whole[:most]
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
+    return shown + "..." * (len(whole) > most)
 
 
 def listed(names: Iterable[Any], most: int = 12) -> str:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from prunesymnet.data.messages import printable
 from prunesymnet.equations import Front
 from prunesymnet.errors import FileFormatError
 from prunesymnet.operators import Operator
@@ -86,4 +87,4 @@ def load_model(
         settings = records.to_settings(take("settings"), operators, functions)
         return Model(fronts, names, columns, settings, take("version", str)[:40])
     except FileFormatError as problem:
-        raise FileFormatError(f"{path}: {problem}") from None
+        raise FileFormatError(f"{path}: {printable(problem)}") from None
