@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 USAGE, BAD_INPUT, NOTHING_FOUND, INTERRUPTED = 2, 3, 4, 130
 LEAST_POINTS = 10  # from so many on, some are held out to judge by
-LONGEST_MESSAGE = 2000  # characters: a screen, where a file or an option has put more into it
 MOST_LAYERS = 12  # of a network that is drawn: more do not fit on a page that can be read
 
 app = typer.Typer(
@@ -367,7 +366,7 @@ def write(content: Any, out: Path | None) -> None:
 def fail(message: str, code: int) -> None:
     from prunesymnet.data.messages import printable
 
-    typer.echo(f"error: {printable(' '.join(message.split()), LONGEST_MESSAGE)}", err=True)
+    typer.echo(f"error: {printable(' '.join(message.split()))}", err=True)
     raise typer.Exit(code)
 
 
@@ -383,7 +382,7 @@ def clear_errors() -> Iterator[None]:
 
     def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
         shown.append(category)
-        typer.echo(f"note: {printable(message, LONGEST_MESSAGE)}", err=True)
+        typer.echo(f"note: {printable(str(message))}", err=True)
 
     try:
         with warnings.catch_warnings():

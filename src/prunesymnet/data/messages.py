@@ -7,6 +7,9 @@ from typing import Any
 
 from prunesymnet.errors import DataError, DataWarning
 
+MOST_OF_A_VALUE = 60  # characters of a cell or a name: it is to be recognised, not read
+MOST_OF_A_MESSAGE = 2000  # characters on a terminal: a screenful, which no message of ours needs
+
 
 def warn(message: str, category: type[Warning] = DataWarning) -> None:
     # The warning is to point at the caller's line, however many of our own lie between.
@@ -16,17 +19,15 @@ def warn(message: str, category: type[Warning] = DataWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def printable(text: object, most: int = 200) -> str:
-    """Text from a file as a message can show it: what a terminal would obey is escaped, and a long text is cut (unless
-    another length is given, to about two lines of a terminal).
+def printable(text: str, most: int = MOST_OF_A_MESSAGE) -> str:
+    r"""A text on one line of a terminal: control characters escaped, and cut where it is long.
 
-    >>> print(printable("\x1b[2Jred"), printable("x" * 10, most=4))
-    \\x1b[2Jred xxxx...
+    >>> print(printable("two\nlines, \x1b[2Jcleared"))
+    two lines, \x1b[2Jcleared
     """
-    whole = str(text)
-    cut = whole[:most]
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
-    return shown + "..." * (len(whole) > most)
+    cut = text if len(text) <= most else f"{text[:most]}..."
+    line = " ".join(cut.split()) if "\n" in cut else cut
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
 
 
 def listed(names: Iterable[Any], most: int = 12) -> str:

@@ -18,12 +18,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from prunesymnet.data.messages import printable
+from prunesymnet.data.messages import MOST_OF_A_VALUE, printable
 from prunesymnet.errors import FileFormatError
 
 VERSION = 1  # of the formats; a newer one is refused
 LARGEST = 64 * 2**20  # bytes of a JSON file, or of a line of one: ours have kilobytes, and more would fill the memory
-SHOWN = 60  # characters of a name from a file in a message: names of versions are shorter
+MOST_OF_A_PROBLEM = 200  # characters of what is wrong in a file: it may quote what is in it
 # Without waiting for whoever writes to a pipe, and without following a link. Systems that lack one of these do not need
 # it or can't do it.
 _AS_IT_IS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -61,7 +61,7 @@ def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that at any moment, even if the machine stops, the old or the new one is there. What is there and
     is no regular file is left alone, with an OSError."""
     check_regular(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:SHOWN]}.")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:MOST_OF_A_VALUE]}.")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -122,10 +122,10 @@ def unseal(path: Path, kind: str) -> dict[str, Any]:
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise FileFormatError(f"{path}: has no version, so it can't be trusted")
     if version > VERSION:
-        made_by = printable(whole.get("made_by", "a newer version"), SHOWN)
+        made_by = printable(str(whole.get("made_by", "a newer version")), MOST_OF_A_VALUE)
         raise FileFormatError(
-            f"{path}: has format version {printable(version, SHOWN)}, made by {made_by}; this one reads up to "
-            f"{VERSION}: pip install --upgrade prunesymnet"
+            f"{path}: has format version {printable(str(version), MOST_OF_A_VALUE)}, made by {made_by}; this one reads "
+            f"up to {VERSION}: pip install --upgrade prunesymnet"
         )
     content = whole.get("content")
     try:

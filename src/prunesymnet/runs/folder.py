@@ -34,7 +34,7 @@ from prunesymnet.errors import DataError, FileFormatError, FolderInUseError
 from prunesymnet.expression import to_text
 from prunesymnet.operators import Operator
 from prunesymnet.runs import records
-from prunesymnet.runs.files import read_regular, seal, unseal, write_whole
+from prunesymnet.runs.files import MOST_OF_A_PROBLEM, read_regular, seal, unseal, write_whole
 from prunesymnet.runs.log import Log, append, read_log
 from prunesymnet.runs.model import Model, load_model
 from prunesymnet.search import SearchSettings, Start, Update, front_of
@@ -236,7 +236,7 @@ def read_run(
         measurements = records.whole(take("measurements"), "measurements")
         settings = records.to_settings(take("settings"), operators, functions)
     except FileFormatError as problem:
-        raise FileFormatError(f"{path / HEAD}: {printable(problem)}") from None
+        raise FileFormatError(f"{path / HEAD}: {printable(str(problem), MOST_OF_A_PROBLEM)}") from None
     if not targets or len(set(targets)) != len(targets) or not measurements:
         raise FileFormatError(f"{path / HEAD}: has no targets, or two of one name, or no rows")
     known = content.get("errors_known") is True  # not written before version 0.7
@@ -269,7 +269,7 @@ def _tables(
         merged = None if count == len(X) else count
         return tuple(Dataset(X, columns[target], names, target, weights, merged, known) for target in targets)
     except (OSError, ValueError, TypeError, KeyError, NotImplementedError, MemoryError, DataError) as problem:
-        reason = printable(str(problem).partition("\n")[0])
+        reason = printable(str(problem), MOST_OF_A_PROBLEM)
         raise FileFormatError(f"{file}: is not the table of this run ({reason})") from None
 
 
