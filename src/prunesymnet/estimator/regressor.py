@@ -236,26 +236,28 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         called = repair_names(labels, taken=ours)
         self._flat = np.ndim(targets) == 1
         each = targets[:, None] if self._flat else targets
-        known = y_err is not None
-        pairs = zip(each.T, called, strict=True)
-        return columns, [Dataset(features, y, ours, name, weights, errors_known=known) for y, name in pairs]
+        first = Dataset(features, each[:, 0], ours, called[0], weights, errors_known=y_err is not None)
+        others = zip(each.T[1:], called[1:], strict=True)
+        return columns, [first, *(first.with_target(y, name) for y, name in others)]
 
     def _features(self, X: Any, *, reset: bool) -> Array:
         """X as finite numbers; an error names the column and the row."""
         if not has_names(X):
             if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
                 raise DataError("X has masked cells; fill them (.filled()) or drop their rows")
-            table: Array = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset)
+            try:
+                table: Array = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset)
+            except OverflowError:
+                raise DataError(f"X has a whole number beyond the range of floats; {checks.TOO_LONG}") from None
             known = getattr(self, "model_", None)
             check_finite(table, known.labels if known and not reset else [f"x{i + 1}" for i in range(table.shape[1])])
             return table
         frame = as_pandas(X, "X")  # whose names every version of scikit-learn reads
         validate_data(self, frame, skip_check_array=True, reset=reset)
         checks.check_unique(frame.columns)
-        cells = [checks.as_floats(frame.iloc[:, i], f"column {name!r}") for i, name in enumerate(frame.columns)]
-        if not cells or not len(frame):
+        if 0 in frame.shape:
             raise DataError(f"X has shape {frame.shape}: 0 feature(s) or 0 sample(s), while at least 1 is needed")
-        return np.column_stack(cells)
+        return checks.as_matrix(frame, list(frame.columns))
 
     def _set(self, model: Model) -> "PruneSymRegressor":
         self.model_ = model
