@@ -23,7 +23,6 @@ def tried(count):
         max_examples=max(1, round(count * SHARE)),
         deadline=None,
         derandomize=not new,
-        database=None,
         # An example that fails is made smaller when somebody waits for it, not in a test that is to be quick.
         phases=[Phase.explicit, Phase.generate, Phase.shrink] if new else [Phase.explicit, Phase.generate],
         suppress_health_check=list(HealthCheck),

@@ -19,6 +19,8 @@ Warnings:
 A message names what was wrong, where, and what to do about it.
 """
 
+MOST_OF_A_PROBLEM = 200  # characters of what is wrong with a formula: it may quote a name of any length
+
 
 class PruneSymNetError(Exception):
     """The root: catch this to catch them all."""
@@ -58,9 +60,12 @@ class ParseError(PruneSymNetError, ValueError):
     """
 
     def __init__(self, problem: str, text: str, column: int) -> None:
+        if len(problem) > MOST_OF_A_PROBLEM:
+            problem = f"{problem[:MOST_OF_A_PROBLEM]}..."
         self.problem, self.text, self.column = problem, text, column
         start = max(0, column - 60)
-        shown = text[start : column + 20].replace("\n", " ").replace("\t", " ")
+        # One character for each, so that the mark below is in its place, and none that a terminal would obey.
+        shown = "".join(c if c.isprintable() else " " for c in text[start : column + 20])
         super().__init__(f"{problem}, at column {column + 1}:\n  {shown}\n  {' ' * (column - start)}^")
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -29,8 +29,8 @@ OTHERS = [
     pd.Timestamp(0), b"1", (1,), [1.0], {}, object(), pd.NA, np.float32(1.5), np.datetime64("2020-01-01"),
 ]
 LABELS = [
-    "x", "y", "x1", "sin", "lambda", "", " ", "a b", "Größe", "x\n", "\x1b[2J", "\0", "__import__('os')", "1", "c1", "pi",
-    "x" * 3000, "\ud800", "None", "温度", 0, 1.5, None, ("a", "b"), True, pd.Timestamp(0),
+    "x", "y", "x1", "sin", "lambda", "", " ", "a b", "Größe", "x\n", "\x1b[2J", "\0", "__import__('os')", "1", "c1",
+    "pi", "x" * 3000, "\ud800", "None", "温度", 0, 1.5, None, ("a", "b"), True, pd.Timestamp(0),
 ]
 # fmt: on
 USUAL_KINDS = ["simple", "simple", "grid", "usual", "whole", "constant", "narrow"]
@@ -159,17 +159,40 @@ CELLS = [
     "null", "abc", "1,5", "1.000,5", "1_000", "0x1F", "1/2", "50%", "$3", "2020-01-01", "12:30", "TRUE", "é", "\x1b[2J",
     "\0", '"', '"a"', "'", "#", "=1+1", "١٢", "−1", "1e", "+", "--", "9" * 400, "x" * 5000, "\u202e", "\ud7ff", "\t",
 ]
-HEADS = ["x", "y", "y", "t", "a b", "y ", "", "1", "sin", "x", "\ufeffx", "#x", "x\x1b[2J", "'y'", '"y"', "y" * 3000, "λ", "c1"]
+HEADS = [
+    "x", "y", "y", "t", "a b", "y ", "", "1", "sin", "x", "\ufeffx", "#x", "x\x1b[2J", "'y'", '"y"', "y" * 3000, "λ",
+    "c1",
+]
+USUAL_OPTIONS = [
+    ["--features", "x"], ["--loss", "huber"], ["--max-complexity", "3"], ["--json"], ["--operators", "+,*"],
+    ["--selection", "bic"], ["--seed", "3"],
+]
+OPTIONS = [
+    *USUAL_OPTIONS, ["-x", "x,z"], ["--weights", "x"], ["--y-err", "x"], ["--loss", "odd"], ["--max-complexity", "0"],
+    ["--operators", "no"], ["-t", "0"], ["-t", "nan"], ["-x", "y"], ["-x", ""],
+]
 # fmt: on
+NAMES = ["table.csv", "table.csv", "table.tsv", "table.txt", "table.csv.gz", "table.parquet", "table.xyz", "table", "-"]
 numbers = st.floats(-100, 100).map(lambda v: repr(round(v, 2)))
 
 
 @st.composite
-def texts(draw):
-    """Most of a table, as bytes."""
+def usual_calls(draw):
+    """A table of numbers, as bytes, its target, options, and the name of its file (-: standard input)."""
+    width, separator = draw(st.integers(2, 4)), draw(st.sampled_from([",", ";", "\t"]))
+    cell = draw(st.sampled_from([numbers, st.integers(-3, 3).map(str), st.sampled_from(["0", "1", "1e-8", "1.7e9"])]))
+    rows = draw(st.lists(st.lists(cell, min_size=width, max_size=width), min_size=3, max_size=12))
+    text = "\n".join(separator.join(row) for row in [["x", "y", "z", "w"][:width], *rows])
+    options = draw(st.lists(st.sampled_from(USUAL_OPTIONS), max_size=2))
+    return text.encode(), "y", options, draw(st.sampled_from(["table.csv", "-"]))
+
+
+@st.composite
+def odd_calls(draw):
+    """The same, with something in it that nobody expects."""
     separator = draw(st.sampled_from([",", ",", ";", "\t", " ", "|", ", "]))
     width = draw(st.integers(1, 4))
-    odd = draw(st.sampled_from([0, 0, 1, 3]))  # in ten cells
+    odd = draw(st.sampled_from([0, 1, 3]))  # in ten cells
     cell = st.integers(0, 9).flatmap(lambda k: st.sampled_from(CELLS) if k < odd else numbers)
     head = draw(st.lists(st.sampled_from(HEADS), min_size=width, max_size=width))
     if draw(st.booleans()):
@@ -183,18 +206,8 @@ def texts(draw):
     if draw(st.integers(0, 9)) == 0:
         place = draw(st.integers(0, len(content)))
         content = content[:place] + draw(st.binary(max_size=20)) + content[place:]
-    return content
-
-
-options = st.lists(
-    st.sampled_from([
-        ["--features", "x"], ["-x", "x,z"], ["--weights", "x"], ["--y-err", "x"], ["--loss", "huber"], ["--loss", "odd"],
-        ["--max-complexity", "3"], ["--max-complexity", "0"], ["--json"], ["--operators", "+,*"], ["--operators", "no"],
-        ["--selection", "bic"], ["--seed", "3"], ["-t", "0"], ["-t", "nan"], ["-x", "y"], ["-x", ""],
-    ]),
-    max_size=2,
-)  # fmt: skip
-NAMES = ["table.csv", "table.csv", "table.tsv", "table.txt", "table.csv.gz", "table.parquet", "table.xyz", "table"]
+    target = draw(st.sampled_from(["y", "y", "y", "x", "", "y,z", "none"]))
+    return content, target, draw(st.lists(st.sampled_from(OPTIONS), max_size=2)), draw(st.sampled_from(NAMES))
 
 
 @pytest.fixture(scope="module")
@@ -203,8 +216,9 @@ def folder(tmp_path_factory):
 
 
 @tried(5_000)
-@given(texts(), st.sampled_from(["y", "y", "y", "x", "", "y,z", "none"]), options, st.sampled_from(["-", *NAMES]))
-def test_the_command_gives_a_formula_or_says_what_is_wrong(folder, content, target, options, name):
+@given(st.one_of(usual_calls(), odd_calls()))
+def test_the_command_gives_a_formula_or_says_what_is_wrong(folder, call):
+    content, target, options, name = call
     arguments = [argument for option in options for argument in option]
     source = "-"
     if name != "-":

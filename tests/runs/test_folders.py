@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from damage import remove
 from models import BANKS, NOISY, PATIENT, begun, content_of, exact, model, put_run, saved, sealed
 from prunesymnet.cli.app import BAD_INPUT, app
 from prunesymnet.errors import FileFormatError, FolderInUseError, NotWrittenWarning
@@ -319,10 +320,6 @@ def odd_files(folder, victim):
     yield "a link to itself", lambda path: path.symlink_to(path)
     yield "a pipe", os.mkfifo
     yield "a folder", os.mkdir
-
-
-def remove(path):
-    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize("name", ["run.json", "data.parquet", "progress.jsonl", "model.json"])
