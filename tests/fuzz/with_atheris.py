@@ -38,7 +38,6 @@ def model():
     from damage import use
     from models import model as whole_model
     from models import saved
-
     from prunesymnet.errors import FileFormatError
     from prunesymnet.runs import load_model
 
