@@ -10,7 +10,7 @@ PAPER_PLANS := paper presets
 PAPER_TABLES := votes recovered ablation-votes ablation-recovered
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-cpus test-cpu check format docs docs-serve bench-setup bench bench-paper tables gallery clean
+.PHONY: help setup demo test test-all test-cpus test-cpu fuzz check format docs docs-serve bench-setup bench bench-paper tables gallery clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,12 @@ test-cpus: setup ## search, training, pruning and coefficients as other processo
 
 test-cpu: setup ## the same for one processor that is not this machine's own
 	@$(PY) tests/processors.py --one tests/search/test_search.py tests/search/test_default_search.py tests/network tests/coefficients
+
+fuzz: setup ## random tables, texts and damaged files, new ones each time (half an hour); `make test` tries a tenth
+	@$(PY) -m pip install --quiet -c constraints.txt -e '.[fuzz]' || echo "atheris can't be installed here: left out"
+	@FUZZ=1 $(PY) -m pytest -n auto --dist load -q tests/fuzz
+	@! $(PY) -c "import atheris" 2>/dev/null || $(PY) tests/fuzz/with_atheris.py parser -runs=1000000
+	@! $(PY) -c "import atheris" 2>/dev/null || $(PY) tests/fuzz/with_atheris.py model -runs=20000
 
 check: setup ## formatting, lint, types, that the tables are those of the runs, and that the documentation can be built
 	@$(PY) -m ruff format --check .

@@ -41,7 +41,7 @@ ORDER = {
     ),
     "cli": ("settings", "printing", "tables", "demo", "draw", "app"),
     "estimator": ("parameters", "tables", "forms", "regressor"),
-    "runs": ("files", "records", "model", "folder", "run"),
+    "runs": ("files", "records", "model", "log", "folder", "run"),
     "report": (
         "drawing", "numbers", "panels", "loss", "places", "networks", "pruning", "graph", "layout", "formula",
         "typeset", "plots", "effects", "rendering", "section", "page",

@@ -2,8 +2,9 @@
 
 What takes long to import is imported in the command that needs it, so that `--help` appears at once.
 
-Exit codes: 0 done; 2 wrong usage; 3 a table, a formula, a model or a folder that can't be used; 4 no formula found that
-keeps the constraints; 130 stopped by Ctrl-C (with the best so far printed).
+Exit codes: 0 done; 2 wrong usage; 3 a table, a formula, a model or a folder that can't be used, or could not be written
+(what was found is printed all the same); 4 no formula found that keeps the constraints; 130 stopped by Ctrl-C (with the
+best so far printed).
 """
 
 import enum
@@ -156,7 +157,8 @@ def fit(
 
         from prunesymnet.cli.settings import limit_of, network_settings, on_device, with_operators
         from prunesymnet.cli.tables import tables_of
-        from prunesymnet.runs import run
+        from prunesymnet.runs import run, save_or_warn
+        from prunesymnet.runs.files import check_can_be_written
 
         settings = network_settings(preset, epochs=epochs, no_gradient=no_gradient, random_pruning=random_pruning)
         chosen = None if features is None else listed(features)
@@ -173,9 +175,11 @@ def fit(
             workers=jobs,
             seed=seed,
         )
+        if save is not None:
+            check_can_be_written(save)
         model = run(tables, settings, columns=columns, folder=out, progress=not quiet)
         if save is not None:
-            model.save(save)
+            save_or_warn(model, save)
         finish(model, as_json)
 
 
@@ -234,8 +238,9 @@ def report(run: RunDir, out: Out = None) -> None:
         from prunesymnet.report import write_report
         from prunesymnet.runs import read_run
 
-        for path in write_report(read_run(run), out or run / "report.html")[:1]:
-            typer.echo(path)
+        if out is not None and out.is_symlink():
+            out = out.resolve()  # a link that the user names is followed, one that is in the run's folder is not
+        typer.echo(write_report(read_run(run), out or run / "report.html")[0])
 
 
 @app.command()
@@ -367,7 +372,9 @@ def write(content: Any, out: Path | None) -> None:
 
 
 def fail(message: str, code: int) -> None:
-    typer.echo(f"error: {' '.join(message.split())}", err=True)
+    from prunesymnet.data.messages import printable
+
+    typer.echo(f"error: {printable(' '.join(message.split()))}", err=True)
     raise typer.Exit(code)
 
 
@@ -376,13 +383,22 @@ def clear_errors() -> Iterator[None]:
     """One line that says what is wrong and what to do; no traceback for what a user can correct."""
     import warnings
 
-    def show(message: Any, *_: Any, **__: Any) -> None:
-        typer.echo(f"note: {message}", err=True)
+    from prunesymnet.data.messages import printable
+    from prunesymnet.errors import NotWrittenWarning
+
+    shown: list[type[Warning]] = []
+
+    def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+        shown.append(category)
+        typer.echo(f"note: {printable(str(message))}", err=True)
 
     try:
         with warnings.catch_warnings():
+            warnings.filterwarnings("always", category=NotWrittenWarning)  # an error would keep the formula from us
             warnings.showwarning = show
             yield
+        if NotWrittenWarning in shown:  # what was found is printed, but a file that was asked for is not there
+            raise typer.Exit(BAD_INPUT)
     except BrokenPipeError:
         raise  # the reader of our output has gone: typer ends quietly
     except KeyboardInterrupt:

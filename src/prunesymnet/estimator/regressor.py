@@ -262,8 +262,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             check_finite(table, known.labels if known and not reset else [f"x{i + 1}" for i in range(table.shape[1])])
             return table
         frame = as_pandas(X, "X")  # whose names every version of scikit-learn reads
+        checks.check_unique(frame.columns)  # first: scikit-learn's own message lists every name
         validate_data(self, frame, skip_check_array=True, reset=reset)
-        checks.check_unique(frame.columns)
         if 0 in frame.shape:
             raise DataError(f"X has shape {frame.shape}: 0 feature(s) or 0 sample(s), while at least 1 is needed")
         return checks.as_matrix(frame, list(frame.columns))
