@@ -63,7 +63,7 @@ class Fitter:
             return True
         if not waves(candidate.expression) and not denominators(candidate.expression):
             return True
-        return math.isfinite(self.rows.between.cost(candidate.expression))
+        return math.isfinite(self.rows.between.penalty(candidate.expression))
 
     def propose(self, expression: Expression, stage: str, *, exact: bool, first: Dataset | None = None) -> None:
         """A bank's formula as it stands, and (unless it seems exact) with a weight on every edge, as in the network."""
