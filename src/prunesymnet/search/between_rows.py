@@ -121,23 +121,38 @@ class BetweenRows:
         residual = evaluate(expression, dict(zip(self.names, self.rows.T, strict=True))).values - self.y
         return float(np.sqrt(np.mean(residual**2)))
 
+    def shows(self, expression: Expression) -> bool:
+        """Whether the rows show its waves and poles."""
+        if not self.high > self.low:
+            return True
+        with np.errstate(all="ignore"):
+            return self.shows_waves(expression) and math.isfinite(self.pole_bits(expression))
+
+    def shows_waves(self, expression: Expression) -> bool:
+        return all(map(self.shows_wave, waves(expression)))
+
     def penalty(self, expression: Expression, rms: float | None = None) -> float:
         """The bits that a formula whose residuals have this root mean square (None: as they are) costs for what it does
         between the rows; infinite for what no row shows."""
         if not self.high > self.low:
             return 0.0
         with np.errstate(all="ignore"):
-            if not all(map(self.shows_wave, waves(expression))):
+            if not self.shows_waves(expression):
                 return MOST_BITS
-            return self.pole_penalty(expression, rms)
+            pairs = self.pairs(self.names)
+            if not len(pairs.first):
+                return 0.0
+            half_way = self.bits_beyond(expression, pairs, pairs.between)
+            return max(half_way, self.pole_bits(expression, rms))
 
-    def pole_penalty(self, expression: Expression, rms: float | None) -> float:
-        """The bits to say how far it goes beyond the target's range."""
-        pairs = self.pairs(self.names)
-        if not len(pairs.first):
-            return 0.0
-        most = self.bits_beyond(expression, pairs, pairs.between)
+    def pole_bits(self, expression: Expression, rms: float | None = None) -> float:
+        """The bits to say how far it goes beyond the target's range beside its poles."""
+        most = 0.0
         for denominator in denominators(expression):
+            values = evaluate(denominator, dict(zip(self.names, self.rows.T, strict=True))).values
+            if (values > 0).all() or (values < 0).all():
+                continue
+            pairs = self.pairs(self.names)
             one, way, place = _zeros(denominator, pairs)
             if len(place):
                 beside = [one + (place + side) * way for side in (-BESIDE, BESIDE)]

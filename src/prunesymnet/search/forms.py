@@ -93,7 +93,7 @@ def reductions(expression: Expression) -> list[Expression]:
     return list(found.values())
 
 
-def without_small_terms(expression: Expression, data: Dataset) -> list[Expression]:
+def without_small_terms(expression: Expression, data: Dataset) -> Iterator[Expression]:
     """The formulas without all terms that are small in their sums, wherever these stand, by several measures of what is
     small; the simplest first.
 
@@ -103,7 +103,7 @@ def without_small_terms(expression: Expression, data: Dataset) -> list[Expressio
     >>> print(*without_small_terms(parse("1/(x + 2e-5*x**2 - 3e-7*sin(x)) + 1e-5*exp(x)"), table), sep=" | ")
     1/x | 1/(2e-05*x**2 + x) + 1e-05*exp(x)
     """
-    found: dict[str, Expression] = {}
+    known: set[str] = set()
     before: Expression | None = None
     for share in SMALL:  # the largest first: where that takes nothing out, none does
         shorter = _without_terms_below(expression, data, share)
@@ -113,9 +113,9 @@ def without_small_terms(expression: Expression, data: Dataset) -> list[Expressio
             continue
         before = shorter
         smaller, form = canonical_and_skeleton(shorter)
-        if smaller.complexity < expression.complexity:
-            found.setdefault(form, smaller)
-    return list(found.values())
+        if smaller.complexity < expression.complexity and form not in known:
+            known.add(form)
+            yield smaller
 
 
 def _without_terms_below(expression: Expression, data: Dataset, share: float) -> Expression:
