@@ -87,10 +87,15 @@ def tables(trial: Trial, problem: Problem | None) -> tuple[Dataset, Dataset]:
         return split(load_real(trial.problem), trial.seed)
     assert trial.points is not None
     data = noisy(problem.sample(trial.points, trial.seed), trial.noise, trial.seed, trial.noise_of)
-    data = with_outliers(data, trial.outliers, trial.seed)
+    return as_given(trial, with_outliers(data, trial.outliers, trial.seed)), problem.sample(*FRESH)
+
+
+def as_given(trial: Trial, data: Dataset) -> Dataset:
+    """Points of a problem as a method gets them: in other units and beside unrelated columns, where these are asked
+    for."""
     if trial.other_units:
         data = in_units(data, draw_units(data.names, trial.seed))
-    return with_unrelated(data, trial.unrelated, trial.seed), problem.sample(*FRESH)
+    return with_unrelated(data, trial.unrelated, trial.seed)
 
 
 def in_the_problems_units(trial: Trial, problem: Problem | None, found: Expression) -> Expression:
@@ -105,7 +110,7 @@ def stopping(trial: Trial, problem: Problem | None) -> dict[str, Dataset]:
     judge."""
     if problem is None or trial.points is None or not stops_on_fresh(trial.method):
         return {}
-    return {"fresh": problem.sample(trial.points, STOPPING + trial.seed)}
+    return {"fresh": as_given(trial, problem.sample(trial.points, STOPPING + trial.seed))}
 
 
 def errors(values: Array, fresh: Dataset) -> dict[str, float]:

@@ -7,7 +7,8 @@ import pytest
 
 from benchmarks.problems import load, units
 from benchmarks.problems.units import FURTHEST, Units, draw_units, in_own_units, in_units, with_unrelated
-from benchmarks.trial import Trial, find, in_the_problems_units, judge, tables
+from benchmarks.rejudge import judged
+from benchmarks.trial import Trial, find, in_the_problems_units, judge, stopping, tables
 from prunesymnet.expression import canonical, evaluate, parse
 
 
@@ -84,6 +85,23 @@ def test_unrelated_columns_stand_beside_those_that_matter():
     assert with_unrelated(plain, 0, 4) is plain
 
 
+def test_formulas_with_unrelated_columns_and_of_other_units_can_be_judged_again():
+    law = "212.7*S/(S + 0.0641)"
+    row = trial(unrelated=2).__dict__ | {"formula": f"{law} + 0.5*unrelated1", "recovered": False, "form": False}
+    assert judged(row)["recovered"] is False
+    assert judged(row | {"formula": law})["recovered"] is True
+    assert judged(trial(other_units=True).__dict__ | {"formula": law})["recovered"] is True
+
+
 def test_units_of_one_change_nothing():
     formula = parse("2.5*x + y")
     assert in_own_units(formula, Units({"x": 1.0, "y": 1.0}, 1.0)) == formula
+
+
+def test_points_that_say_when_to_stop_are_given_alike():
+    asked = Trial("paper", "textbook", "michaelis-menten", points=60, seed=4, other_units=True, unrelated=2)
+    problem = find(asked)
+    data, _ = tables(asked, problem)
+    fresh = stopping(asked, problem)["fresh"]
+    assert fresh.names == data.names
+    assert np.median(fresh.y / data.y) == pytest.approx(1, abs=0.3)

@@ -51,6 +51,11 @@ def test_fit_prints_the_formula_first(folder):
     assert "exact" in out[-1]
 
 
+def test_a_well_known_formula_is_called_by_its_name():
+    text = "volume,pressure\n" + "".join(f"{v},{1400 / v}\n" for v in range(10, 40))
+    assert "  known as inverse proportion; also Boyle's law\n" in call("fit", "-", "-y", "pressure", input=text).stdout
+
+
 def test_a_formula_from_the_shell_and_nothing_else(folder):
     out = subprocess.run([*COMMAND, "fit", "law.csv", "--target", "v"], cwd=folder, capture_output=True, text=True)
     assert out.stdout.startswith("v = x*y/(2*pi*z)\n")
@@ -119,6 +124,13 @@ def test_weights_and_settings_arrive(folder):
     assert set(settings["operators"]) == {"*", "/", "+", "id"}
     front = record["fronts"][0]
     assert front["equations"][front["chosen"]]["r2"] > 0.999999
+
+
+def test_evaluations_are_counted_in_place_of_seconds(folder):
+    ran = call("fit", folder / "noise.csv", "-y", "v", "--max-evaluations", "100000", "--json")
+    record = json.loads(ran.stdout)
+    assert record["settings"]["max_evaluations"] == 100_000
+    assert record["fronts"][0]["status"] == "stopped at the limit of evaluations"
 
 
 def test_epochs_and_ablations_arrive(folder):

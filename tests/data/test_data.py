@@ -207,7 +207,7 @@ def test_replace_checks_again():
         ([1.0, "2", 3.0, "four"], ["'four' in row 4"]),
         (["1", "2", "3", "4"], ["'1' in row 1 is an object of type str", ".astype(float)"]),
         ([decimal.Decimal(i) for i in range(4)], ["row 1", "type Decimal", ".astype(float)"]),
-        ([1, 2, 3, 2**70], ["row 1", "type int", ".astype(float)"]),
+        ([1, 2, 3, 2**70], ["row 4", "more than 64 bits", "give them as floats"]),
         ([1j, 2, 3, 4], ["is complex", "real and imaginary part"]),
         (pd.date_range("2020-01-01", periods=4), ["holds dates", "total_seconds()"]),
         (pd.date_range("2020-01-01", periods=4, tz="UTC"), ["holds dates", "total_seconds()"]),
@@ -382,6 +382,37 @@ def test_oddities_are_kept():
     assert data.names == ("a", "c")
     with warned("target 'y' is 2 in every row", "that constant"):
         make_dataset(X, [2, 2, 2, 2])
+
+
+def test_each_kind_of_oddity_is_told_once():
+    table = np.column_stack([np.full((4, 200), 3.0), X[:, :1], X[:, :1], X[:, :1]])
+    with pytest.warns(DataWarning) as caught:
+        make_dataset(table, Y)
+    assert [str(warning.message) for warning in caught] == [
+        "200 columns have one value in every row, so they can't explain anything: x1, x2, x3, x4, x5 and 195 more",
+        "2 columns equal one before them in every row; leave them out: x202 (x201), x203 (x201)",
+    ]
+
+
+def test_another_target_is_checked_alone():
+    data = make_dataset(X, Y)
+    other = data.with_target(2 * Y, "z")
+    assert (other.target, other.X is data.X) == ("z", True)
+    np.testing.assert_array_equal(other.y, 2 * Y)
+    with warned("column 'x1' equals target 'z'"):
+        data.with_target(X[:, 0], "z")
+    with refused("target 'x1' is also a feature"):
+        data.with_target(Y, "x1")
+    with refused("target 'z'", "row 2"):
+        data.with_target([1.0, np.nan, 2.0, 3.0], "z")
+
+
+def test_some_of_the_columns():
+    data = Dataset(np.arange(12.0).reshape(4, 3), Y, ("a", "b", "c"), weights=[1, 2, 3, 4])
+    few = data.only(["c", "a"])
+    assert few.names == ("c", "a")
+    np.testing.assert_array_equal(few.columns["a"], data.columns["a"])
+    np.testing.assert_array_equal(few.weights, data.weights)
 
 
 def test_zero_and_minus_zero_are_equal():

@@ -2,8 +2,9 @@
 
 What takes long to import is imported in the command that needs it, so that `--help` appears at once.
 
-Exit codes: 0 done; 2 wrong usage; 3 a table, a formula, a model or a folder that can't be used; 4 no formula found that
-keeps the constraints; 130 stopped by Ctrl-C (with the best so far printed).
+Exit codes: 0 done; 2 wrong usage; 3 a table, a formula, a model or a folder that can't be used, or could not be written
+(what was found is printed all the same); 4 no formula found that keeps the constraints; 130 stopped by Ctrl-C (with the
+best so far printed).
 """
 
 import enum
@@ -65,6 +66,12 @@ Saved = Annotated[Path, typer.Argument(help="A run's folder, or a saved model (J
 RunDir = Annotated[Path, typer.Argument(help="A run's folder.", metavar="RUN")]
 Data = Annotated[str, typer.Argument(help="A table: .csv, .tsv, .txt (also .gz), .parquet; - is standard input.")]
 Seconds = Annotated[float, typer.Option("--time-limit", "-t", help="Seconds to search at most.")]
+Evaluations = Annotated[
+    int | None,
+    typer.Option(
+        "--max-evaluations", help="Formulas to score or fit at most, in place of seconds: the same on every machine."
+    ),
+]
 StandardErrors = Annotated[
     str | None, typer.Option("--y-err", help="A column of standard errors of the target, in place of weights.")
 ]
@@ -120,6 +127,7 @@ def fit(
         float | None,
         typer.Option("--time-limit", "-t", help="Seconds to search at most (left out: the preset's, 60 by default)."),
     ] = None,
+    max_evaluations: Evaluations = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A folder to keep the run in (see resume, report).")
     ] = None,
@@ -147,9 +155,10 @@ def fit(
     with clear_errors():
         from dataclasses import replace
 
-        from prunesymnet.cli.settings import network_settings, on_device, with_operators
+        from prunesymnet.cli.settings import limit_of, network_settings, on_device, with_operators
         from prunesymnet.cli.tables import tables_of
-        from prunesymnet.runs import run
+        from prunesymnet.runs import run, save_or_warn
+        from prunesymnet.runs.files import check_can_be_written
 
         settings = network_settings(preset, epochs=epochs, no_gradient=no_gradient, random_pruning=random_pruning)
         chosen = None if features is None else listed(features)
@@ -158,16 +167,19 @@ def fit(
             settings = with_operators(settings, listed(operators))
         settings = replace(
             on_device(settings, device),
-            time_limit=settings.time_limit if time_limit is None else time_limit,
+            time_limit=limit_of(settings, time_limit, max_evaluations),
+            max_evaluations=max_evaluations,
             max_complexity=max_complexity,
             selection=settings.selection if selection is None else selection.value,
             loss=loss,
             workers=jobs,
             seed=seed,
         )
+        if save is not None:
+            check_can_be_written(save)
         model = run(tables, settings, columns=columns, folder=out, progress=not quiet)
         if save is not None:
-            model.save(save)
+            save_or_warn(model, save)
         finish(model, as_json)
 
 
@@ -226,8 +238,9 @@ def report(run: RunDir, out: Out = None) -> None:
         from prunesymnet.report import write_report
         from prunesymnet.runs import read_run
 
-        for path in write_report(read_run(run), out or run / "report.html")[:1]:
-            typer.echo(path)
+        if out is not None and out.is_symlink():
+            out = out.resolve()  # a link that the user names is followed, one that is in the run's folder is not
+        typer.echo(write_report(read_run(run), out or run / "report.html")[0])
 
 
 @app.command()
@@ -359,7 +372,9 @@ def write(content: Any, out: Path | None) -> None:
 
 
 def fail(message: str, code: int) -> None:
-    typer.echo(f"error: {' '.join(message.split())}", err=True)
+    from prunesymnet.data.messages import printable
+
+    typer.echo(f"error: {printable(' '.join(message.split()))}", err=True)
     raise typer.Exit(code)
 
 
@@ -368,13 +383,22 @@ def clear_errors() -> Iterator[None]:
     """One line that says what is wrong and what to do; no traceback for what a user can correct."""
     import warnings
 
-    def show(message: Any, *_: Any, **__: Any) -> None:
-        typer.echo(f"note: {message}", err=True)
+    from prunesymnet.data.messages import printable
+    from prunesymnet.errors import NotWrittenWarning
+
+    shown: list[type[Warning]] = []
+
+    def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+        shown.append(category)
+        typer.echo(f"note: {printable(str(message))}", err=True)
 
     try:
         with warnings.catch_warnings():
+            warnings.filterwarnings("always", category=NotWrittenWarning)  # an error would keep the formula from us
             warnings.showwarning = show
             yield
+        if NotWrittenWarning in shown:  # what was found is printed, but a file that was asked for is not there
+            raise typer.Exit(BAD_INPUT)
     except BrokenPipeError:
         raise  # the reader of our output has gone: typer ends quietly
     except KeyboardInterrupt:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from prunesymnet.data.messages import cell_error, in_rows, warn
+from prunesymnet.data.messages import cell_error, in_rows, listed, warn
 from prunesymnet.errors import DataError
 from prunesymnet.operators import OPERATORS
 
@@ -20,6 +20,9 @@ Floats = NDArray[np.float64]
 
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 LARGEST = 1e150  # of a value: its square is still a float
+LONGEST_CELL = 40  # characters of a cell that a message shows: enough to find it by
+MOST_LISTED = 5  # names in a warning, which says how many there are
+TOO_LONG = "leave the column out if they are labels, give them as floats if they are sizes"
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 # Columns that hold no numbers, by the class of their dtype or by the letter that numpy and pandas have for it.
 _REMEDIES = {
@@ -119,7 +122,7 @@ def is_name(name: Any) -> bool:
 
 
 def check_unique(names: Iterable[Any]) -> None:
-    name, times = Counter(names).most_common(1)[0]
+    name, times = next(iter(Counter(names).most_common(1)), (None, 0))
     if times > 1:
         raise DataError(f"{times} columns are named {name!r}; give each a name of its own")
 
@@ -165,6 +168,21 @@ def _repaired(name: str, position: int) -> str:
 # Cells
 
 
+def as_matrix(table: Any, names: Sequence[Any]) -> Floats:
+    """A frame or a two-dimensional array as finite float64, column by column in new memory. A table that is such
+    numbers already is taken as a whole: column by column, twenty thousand of them would take seconds."""
+    kinds = set(table.dtypes) if isinstance(table, pd.DataFrame) else {table.dtype}
+    if kinds == {np.dtype(np.float64)} and not np.ma.isMaskedArray(table):
+        matrix: Floats = np.array(table.to_numpy() if isinstance(table, pd.DataFrame) else table, order="F")
+        if np.isfinite(matrix).all():
+            return matrix
+    frame = pd.DataFrame(table, copy=False)
+    matrix = np.empty(frame.shape, order="F")
+    for i, name in enumerate(names):
+        matrix[:, i] = as_floats(frame.iloc[:, i], f"column {name!r}")
+    return matrix
+
+
 def as_floats(column: "pd.Series[Any]", label: str) -> Floats:
     """The column as finite float64, in new memory."""
     if column.dtype == object:  # often plain numbers, made objects by a text column beside them
@@ -197,10 +215,15 @@ def check_finite(table: Floats, names: Iterable[Any]) -> None:
             as_floats(pd.Series(column), f"column {name!r}")
 
 
+def is_fine_size(largest: Any) -> Any:
+    """Whether the squares of values whose largest is of this size are numbers, too."""
+    return (largest == 0) | ((largest <= LARGEST) & (largest >= 1 / LARGEST))
+
+
 def check_size(values: Floats, label: str) -> None:
     """Squares of the values must be numbers too."""
     largest = float(np.abs(values).max())
-    if largest > LARGEST or 0 < largest < 1 / LARGEST:
+    if not is_fine_size(largest):
         raise DataError(f"{label} reaches {largest:.0e}, and its square is out of range; use another unit")
 
 
@@ -235,20 +258,37 @@ def weights_of_errors(y_err: Any, X: Any) -> Floats:
 
 
 def warn_of_oddities(X: Floats, y: Floats, names: Sequence[str], target: str) -> None:
-    """Warn of constant and of equal columns; they stay in the table."""
+    """Warn of a constant target, of one that stands among the columns, and of constant and equal columns, each kind
+    once; all stay in the table."""
+    warn_of_target(X, y, names, target)
+    constant = np.flatnonzero(X.min(axis=0) == X.max(axis=0)).tolist()
+    if len(constant) == 1:
+        (one,) = constant
+        warn(f"column {names[one]!r} is {X[0, one]:g} in every row, so it can't explain anything; leave it out")
+    elif constant:
+        which = listed((names[k] for k in constant), MOST_LISTED)
+        warn(f"{len(constant)} columns have one value in every row, so they can't explain anything: {which}")
+    seen: dict[bytes, str] = {}
+    equal = []
+    for k in sorted({*range(len(names))} - {*constant}):
+        first = seen.setdefault(_digest(X[:, k]), names[k])
+        equal += [(first, names[k])] if first != names[k] else []
+    if len(equal) == 1:
+        warn(f"columns {equal[0][0]!r} and {equal[0][1]!r} are equal in every row; leave one out")
+    elif equal:
+        which = listed((f"{again} ({first})" for first, again in equal), MOST_LISTED)
+        warn(f"{len(equal)} columns equal one before them in every row; leave them out: {which}")
+
+
+def warn_of_target(X: Floats, y: Floats, names: Sequence[str], target: str) -> None:
+    """Warn of a target that is constant, or equal to a column."""
     if y.min() == y.max():
         warn(f"target {target!r} is {y[0]:g} in every row; any formula will be that constant")
-    seen: dict[bytes, str] = {}
-    leak = _digest(y)
-    for name, column in zip(names, X.T, strict=True):
-        if column.min() == column.max():
-            warn(f"column {name!r} is {column[0]:g} in every row, so it can't explain anything; leave it out")
-        digest = _digest(column)
-        if digest == leak:
-            warn(f"column {name!r} equals target {target!r} in every row; leave it out unless that is meant")
-        elif digest in seen:
-            warn(f"columns {seen[digest]!r} and {name!r} are equal in every row; leave one out")
-        seen.setdefault(digest, name)
+    same = np.flatnonzero((X[0] == y[0]) & (X[-1] == y[-1])).tolist()  # few are left to compare in full
+    leaks = [names[k] for k in same if np.array_equal(X[:, k], y)]
+    if leaks:
+        whose = f"column {leaks[0]!r} equals" if len(leaks) == 1 else f"columns {listed(leaks, MOST_LISTED)} equal"
+        warn(f"{whose} target {target!r} in every row; leave it out unless that is meant")
 
 
 def _digest(column: Floats) -> bytes:
@@ -267,8 +307,12 @@ def _not_numbers(cells: NDArray[Any], label: str) -> DataError:
     text = [i for i in present if isinstance(cells[i], (str, bytes)) and not NUMBER.fullmatch(str(cells[i]))]
     if not text and blank.any():
         return _missing(blank, label)
-    row = text[0] if text else 0
-    found = f"{label}: {cells[row]!r} in {in_rows([row])}"
+    large = (i for i in present if isinstance(cells[i], int) and not -(2**63) <= cells[i] < 2**64)
+    row = text[0] if text else next(large, 0)
+    shown = repr(cells[row]) if len(repr(cells[row])) <= LONGEST_CELL else repr(cells[row])[:LONGEST_CELL] + "…"
+    found = f"{label}: {shown} in {in_rows([row])}"
+    if not text and isinstance(cells[row], int):
+        return cell_error(f"{found} is a whole number of more than 64 bits; {TOO_LONG}", [row])
     if not text:
         kind = type(cells[row]).__name__
         return DataError(f"{found} is an object of type {kind}; convert the column first (.astype(float))")

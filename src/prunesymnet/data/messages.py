@@ -1,4 +1,4 @@
-"""How problems with a table are reported: the words for rows and names, the error, the warning."""
+"""How problems with a table or a file are reported: the words for rows and names, the error, the warning."""
 
 import inspect
 import warnings
@@ -7,13 +7,27 @@ from typing import Any
 
 from prunesymnet.errors import DataError, DataWarning
 
+MOST_OF_A_VALUE = 60  # characters of a cell or a name: it is to be recognised, not read
+MOST_OF_A_MESSAGE = 2000  # characters on a terminal: a screenful, which no message of ours needs
 
-def warn(message: str) -> None:
+
+def warn(message: str, category: type[Warning] = DataWarning) -> None:
     # The warning is to point at the caller's line, however many of our own lie between.
     frame, level = inspect.currentframe(), 1
     while frame and frame.f_back and frame.f_globals.get("__name__", "").startswith("prunesymnet"):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, DataWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
+
+
+def printable(text: str, most: int = MOST_OF_A_MESSAGE) -> str:
+    r"""A text on one line of a terminal: control characters escaped, and cut where it is long.
+
+    >>> print(printable("two\nlines, \x1b[2Jcleared"))
+    two lines, \x1b[2Jcleared
+    """
+    cut = text if len(text) <= most else f"{text[:most]}..."
+    line = " ".join(cut.split()) if "\n" in cut else cut
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
 
 
 def listed(names: Iterable[Any], most: int = 12) -> str:
