@@ -28,7 +28,10 @@ ORDER = {
     "network": ("activation", "network", "training", "pruning"),
     "network.pruning": ("subnetwork", "beam", "random", "reverse"),
     "catalogue": ("forms", "matching"),
-    "bank": ("bank", "monomials", "targets", "problem", "regression", "best", "scan", "query"),
+    "bank": (
+        "bank", "monomials", "targets", "problem", "regression", "best", "scan", "query", "families", "family_scan",
+        "family_fit",
+    ),
     "equations": ("equation", "front"),
     "search": (
         "constraints", "settings", "forms", "linear_model", "between_rows", "prediction", "rows", "budget", "archive",
@@ -36,7 +39,7 @@ ORDER = {
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "networks", "unwrapping", "fixed_terms", "denominators",
-        "pairs", "singles", "chains", "rational", "powers", "factored_quotients", "frequencies", "phases",
+        "pairs", "singles", "chains", "rational", "powers", "factored_quotients", "families", "frequencies", "phases",
         "query_pairs", "pursuit", "grafts", "blocks",
     ),
     "cli": ("settings", "printing", "tables", "demo", "draw", "app"),

@@ -13,7 +13,6 @@ The grid follows the values of g, in whatever units they are: rates over its ran
 it.
 
 >>> x = np.linspace(0, 10, 40)
->>> y = 2 + 3 * np.exp(-0.37 * x)
 >>> found = members([Term(x, Variable("x"))], SIMPLE[:1])
 >>> print(found.expression(17), found.columns[17].shape)
 exp(-0.1069943718*x) (2, 40)
@@ -28,30 +27,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Term
-from prunesymnet.expression import Constant, Expression, Program, Variable, apply, compile_expression
+from prunesymnet.expression import Constant, Expression, Program, Variable, apply, canonical, compile_expression, parse
+from prunesymnet.operators import Operator
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-G = Variable("g")
-RATES = np.geomspace(0.3, 60.0, 14)  # over the range of g: from nearly a straight line to a spike
-SHIFTS = np.geomspace(0.02, 20.0, 10)  # of the range, beyond its end: from a pole beside it to nearly a straight line
+# Grids, in units of the range of g.
+RATES = np.geomspace(0.3, 60.0, 14)  # from nearly a straight line to a spike
+SHIFTS = np.geomspace(0.02, 20.0, 10)  # beyond the end of the range: from a pole beside it to nearly a straight line
+CENTRES = np.linspace(0.0, 1.0, 9)
+WIDTHS = np.geomspace(0.03, 1.0, 7)
+TURNS = np.arange(1, 201)  # radians: a step by one is less than a fifth of a wave at either end
+# Grids of what has no unit.
 EXPONENTS = np.array([-4.0, -3.0, -2.5, -1.7, -1.3, -0.7, -0.3, 0.3, 0.7, 1.3, 1.7, 2.5, 3.5, 4.5])
-CENTRES = np.linspace(0.0, 1.0, 9)  # of the range
-WIDTHS = np.geomspace(0.03, 1.0, 7)  # of the range
-STRETCHES = np.array([0.4, 0.7, 1.4, 2.0, 3.0])
-SIZES = np.geomspace(0.1, 10.0, 6)  # of what stands in the exponent, at the median of g
-WAVES_OVER_RANGE = 200  # radians
-DEPENDENT = 1e-6  # of a column's length: what others leave of it says nothing in single precision
+STRETCHES = np.array([0.4, 0.7, 1.4, 2.0, 3.0])  # exponents inside an exponential
+SIZES = np.geomspace(0.1, 10.0, 6)  # of what stands in that exponential, at the median of g
+
+DEPENDENT = 1e-6  # of a column's length: what others leave of it is not to be told from its rounding
+CONSTANTS = ("t", "m", "p")  # inside templates
 
 
 @dataclass(frozen=True, eq=False)
 class Family:
     """`template` is a formula of g; its free constants are those inside, and `grid` says which are tried for the values
-    of g: [members, constants]."""
+    of g: [members, constants], in the order in which they stand in the template."""
 
     template: Expression
     grid: Callable[[Array], Array]
+
+    @classmethod
+    def of(cls, template: str, grid: Callable[[Array], Array]) -> "Family":
+        """From a text in which t, m and p are the constants."""
+        return cls(parse(template).substitute(dict.fromkeys(CONSTANTS, Constant(1.0))), grid)
 
     @cached_property
     def program(self) -> Program:
@@ -65,105 +73,99 @@ class Family:
         return Term(self.program.values({"g": node.values}, inside), self.expression(node.expression, inside))
 
 
-def rates(g: Array) -> Array:
+def _rates(g: Array) -> Array:
     """Of both signs."""
-    steps = RATES / np.ptp(g)
-    return np.concatenate([steps, -steps])[:, None]
+    rates = RATES / np.ptp(g)
+    return np.concatenate([rates, -rates])[:, None]
 
 
-def rising(g: Array) -> Array:
+def _rising(g: Array) -> Array:
     """Rates by which exp(t*g) stays above 1, if there are such."""
-    sign = (g > 0).all() * 1.0 - (g < 0).all()
+    sign = float((g > 0).all()) - float((g < 0).all())
     return sign * (RATES / np.ptp(g))[:, None] if sign else np.empty((0, 1))
 
 
-def falling(g: Array) -> Array:
+def _falling(g: Array) -> Array:
     """Rates by which exp(t*g) stays below 1."""
-    return -rising(g)
+    return -_rising(g)
 
 
-def shifts_up(g: Array) -> Array:
-    """So that g + t is positive."""
+def _above(g: Array) -> Array:
+    """Shifts by which g + t is positive."""
     return (SHIFTS * np.ptp(g) - g.min())[:, None]
 
 
-def shifts_down(g: Array) -> Array:
-    """So that t - g is positive."""
+def _below(g: Array) -> Array:
+    """Shifts by which t - g is positive."""
     return (SHIFTS * np.ptp(g) + g.max())[:, None]
 
 
-def exponents(g: Array) -> Array:
+def _exponents(g: Array) -> Array:
     return EXPONENTS[:, None] if (g > 0).all() else np.empty((0, 1))
 
 
-def _both(one: Array, two: Array) -> Array:
-    return np.stack([a.reshape(-1) for a in np.meshgrid(one, two)], axis=1)
+def _peaks(g: Array) -> Array:
+    """-1/(2*width**2) and centre."""
+    return _every(-1 / (2 * (WIDTHS * np.ptp(g)) ** 2), g.min() + CENTRES * np.ptp(g))
 
 
-def peaks(g: Array) -> Array:
-    """Widths as 1/(2*s**2), and centres."""
-    return _both(-1 / (2 * (WIDTHS * np.ptp(g)) ** 2), g.min() + CENTRES * np.ptp(g))
+def _squared_widths(g: Array) -> Array:
+    """Centre and width**2."""
+    return _every(g.min() + CENTRES * np.ptp(g), (WIDTHS * np.ptp(g)) ** 2)
 
 
-def squared_widths(g: Array) -> Array:
-    """Centres, and widths squared."""
-    return _both(g.min() + CENTRES * np.ptp(g), (WIDTHS * np.ptp(g)) ** 2)
+def _steps(g: Array) -> Array:
+    """Steepness and centre."""
+    return _every(2 / (WIDTHS * np.ptp(g)), g.min() + CENTRES * np.ptp(g))
 
 
-def steps(g: Array) -> Array:
-    return _both(1 / (WIDTHS / 2 * np.ptp(g)), g.min() + CENTRES * np.ptp(g))
-
-
-def steps_both(g: Array) -> Array:
-    up = steps(g)
+def _steps_either_way(g: Array) -> Array:
+    up = _steps(g)
     return np.concatenate([up, up * [-1, 1]])
 
 
-def frequencies(g: Array) -> Array:
-    """Frequencies by steps at which a wave turns by one radian over the range, and a phase of 0: its derivative is the
-    other of sine and cosine."""
-    turns = np.arange(1, WAVES_OVER_RANGE + 1) / np.ptp(g)
-    return np.stack([turns, np.zeros_like(turns)], axis=1)
-
-
-def stretches(g: Array) -> Array:
+def _stretches(g: Array) -> Array:
+    """Rate and exponent."""
     if not (g > 0).all():
         return np.empty((0, 2))
-    size, power = _both(SIZES, STRETCHES).T
-    return np.stack([-size / np.median(g) ** power, power], axis=1)
+    size, power = _every(SIZES, STRETCHES).T
+    return np.stack([size ** (1 / power) / np.median(g), power], axis=1)
 
 
-def _free() -> Constant:
-    return Constant(1.0)
+def _frequencies(g: Array) -> Array:
+    """Frequency and a phase of 0: the derivative by the phase is the other one of sine and cosine."""
+    return np.stack([TURNS / np.ptp(g), np.zeros(len(TURNS))], axis=1)
 
 
-def _families() -> tuple[Family, ...]:
-    def inv(u: Expression) -> Expression:
-        return 1 / u
-
-    def root(u: Expression) -> Expression:
-        return apply("sqrt", u)
-
-    found = [
-        Family(apply("exp", _free() * G), rates),
-        Family(apply("log", 1 - apply("exp", _free() * G)), falling),
-        Family(apply("log", apply("exp", _free() * G) - 1), rising),
-    ]
-    for u in (inv, root, lambda u: apply("log", u), lambda u: 1 / root(u), lambda u: 1 / u**2):
-        found += [Family(u(G + _free()), shifts_up), Family(u(_free() - G), shifts_down)]
-    found.append(Family(G ** _free(), exponents))
-    located = [
-        Family(apply("exp", _free() * (G - _free()) ** 2), peaks),
-        Family(1 / ((G - _free()) ** 2 + _free()), squared_widths),
-        Family(1 / (1 + apply("exp", _free() * (G - _free()))), steps),
-        Family(apply("log", 1 + apply("exp", _free() * (G - _free()))), steps_both),
-        Family(apply("exp", _free() * G ** _free()), stretches),
-    ]
-    waves = [Family(apply(name, _free() * G + _free()), frequencies) for name in ("sin", "cos")]
-    return tuple(found), tuple(located), tuple(waves)
+def _every(one: Array, two: Array) -> Array:
+    return np.stack([grid.reshape(-1) for grid in np.meshgrid(one, two)], axis=1)
 
 
-SIMPLE, LOCATED, WAVES = _families()
+SIMPLE = (
+    Family.of("exp(t*g)", _rates),
+    Family.of("log(exp(t*g) - 1)", _rising),
+    Family.of("log(1 - exp(t*g))", _falling),
+    *(Family.of(text, _above) for text in ("1/(g + t)", "1/(g + t)**2", "1/sqrt(g + t)", "sqrt(g + t)", "log(g + t)")),
+    *(Family.of(text, _below) for text in ("1/(t - g)", "1/(t - g)**2", "1/sqrt(t - g)", "sqrt(t - g)", "log(t - g)")),
+    Family.of("g**t", _exponents),
+)
+"""With one constant inside."""
+
+LOCATED = (
+    Family.of("exp(t*(g - m)**2)", _peaks),
+    Family.of("1/((g - m)**2 + t)", _squared_widths),
+    Family.of("1/(1 + exp(t*(g - m)))", _steps),
+    Family.of("log(1 + exp(t*(g - m)))", _steps_either_way),
+    Family.of("exp(-(t*g)**p)", _stretches),
+)
+"""With two: peaks, steps, and what falls in another way than an exponential."""
+
+WAVES = (Family.of("sin(t*g + p)", _frequencies), Family.of("cos(t*g + p)", _frequencies))
+
+
+def family_of(operator: Operator) -> Family:
+    """Of any other function, with a rate and a centre."""
+    return Family(apply(operator, Constant(1.0) * (Variable("g") - Constant(1.0))), _steps_either_way)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +219,12 @@ def orthonormal(columns: Array) -> Array:
     return out
 
 
+def _complexity(formula: Expression) -> int:
+    """Of a member's formula; an exponential of a logarithm is a power, and simpler than it is written."""
+    nested = "log(" in str(formula) and "exp(" in str(formula)
+    return canonical(formula).complexity if nested else formula.complexity
+
+
 def members(nodes: Sequence[Term], families: Iterable[Family]) -> Members:
     """All points of the grids of the families, for each node; those that are finite and vary."""
     families, nodes = tuple(families), tuple(nodes)
@@ -233,7 +241,7 @@ def members(nodes: Sequence[Term], families: Iterable[Family]) -> Members:
                 columns = columns / np.where(largest > 0, largest, 1.0)
                 good = np.isfinite(columns).all(axis=(1, 2)) & (np.ptp(columns[:, 0], axis=1) > DEPENDENT)
                 if good.any():
-                    size = family.expression(node.expression, inside[0]).complexity
+                    size = _complexity(family.expression(node.expression, inside[0]))
                     parts.append((inside[good], columns[good], f, k, size))
     rows = len(nodes[0].values) if nodes else 0
     count = sum(len(part[0]) for part in parts)

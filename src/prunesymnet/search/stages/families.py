@@ -3,26 +3,32 @@ queries of other stages (`bank/families.py`)."""
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import LEAF, RECIPROCAL, Bank, Term
-from prunesymnet.bank.families import LOCATED, SIMPLE, WAVES, Members, members
+from prunesymnet.bank.families import LOCATED, SIMPLE, WAVES, Members, family_of, members
 from prunesymnet.bank.family_fit import refined
 from prunesymnet.bank.family_scan import Hit, alone, beside_members, beside_nodes, terms_of, times_nodes
 from prunesymnet.bank.problem import Problem
-from prunesymnet.bank.query import Proposal, Query, by_rank
+from prunesymnet.bank.query import EXACT, Proposal, Query, by_rank
 from prunesymnet.bank.targets import Function
+from prunesymnet.coefficients.description import BITS_PER_SYMBOL, residual_bits
 from prunesymnet.expression import Variable, apply
 from prunesymnet.search.constraints import Vocabulary
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 REFINED = 64  # hits for each answer that is kept of a complexity: only at their best constants are they compared
 PROPOSED = 8  # the same of formulas
 FIRST = 2000  # nodes of the bank among which products of columns are looked for
+# Functions whose families are written out, and those in which a constant inside is one outside.
+COVERED = {"exp", "log", "sqrt", "inv", "sin", "cos", "square", "cube", "id", "neg", "abs"}
 MOST_FIXED = 6  # terms of a query: beside more, anything nearly smooth explains the rest
 
 
@@ -32,6 +38,7 @@ def propose(context: Context) -> Iterator[Batch]:
     simple, located, waves = (
         [family for family in families if known.has(family.template)] for families in (SIMPLE, LOCATED, WAVES)
     )
+    located += [family_of(row) for name, row in problem.operators.items() if row.arity == 1 and name not in COVERED]
     columns = [bank.term(node) for node in range(len(bank)) if bank.operator[node] == LEAF]
     logs = logarithms(problem)
     partners, target = bank.first(budget.family_partners), problem.target
@@ -39,8 +46,9 @@ def propose(context: Context) -> Iterator[Batch]:
     queries = [query for query in [*context.queries, *in_logarithms(problem)] if len(query.fixed_terms) <= MOST_FIXED]
     kinds = [members(columns, simple), members([*columns, *logs], located), members(nodes_of(context), simple)]
     kinds = [found for found in kinds if len(found)]
-    for found in kinds:
-        yield Batch(answers(found, alone(found, queries)), len(found) * len(queries))
+    for asked in ([Query(target)], queries):
+        for found in kinds:
+            yield Batch(answers(found, alone(found, asked)), len(found) * len(asked))
     kinds += [members(columns, waves[:1])] if waves else []
     beside = [Query(target), *(Query(target, (term,)) for term in context.simple_terms(budget.family_terms))]
     for found in kinds:
@@ -83,11 +91,25 @@ def in_logarithms(problem: Problem) -> list[Query]:
 
 
 def _answers(found: Members, hits: list[Hit], *, bank: Bank, keep: int) -> list[Proposal]:
-    """The formulas of the best hits of each complexity, at their best constants."""
-    chosen = by_rank(hits, lambda hit: hit.unexplained, lambda hit: hit.complexity)[: REFINED * keep]
-    after = zip(chosen, refined(chosen, found, bank), strict=True)
-    best = by_rank(after, lambda entry: entry[1][0], lambda entry: entry[0].complexity)[: PROPOSED * keep]
-    return [Proposal(hit.query.formula(terms_of(hit, terms, bank)), left) for hit, (left, terms) in best]
+    """The formulas of the best hits, at their best constants."""
+    rows = found.columns.shape[2]
+    chosen = _promising([(hit.unexplained, hit.complexity, hit) for hit in hits], REFINED * keep, rows)
+    after = refined(chosen, found, bank)
+    best = [(left, hit.complexity, (hit, left, terms)) for hit, (left, terms) in zip(chosen, after, strict=True)]
+    return [
+        Proposal(hit.query.formula(terms_of(hit, terms, bank)), left)
+        for hit, left, terms in _promising(best, PROPOSED * keep, rows)
+    ]
+
+
+def _promising(entries: list[tuple[float, int, T]], count: int, rows: int) -> list[T]:
+    """So many of entries with an error and a complexity: the shortest descriptions, which are what is simple where all
+    errors are noise, and the best of each complexity, in equal parts."""
+    shortest = sorted(entries, key=lambda e: float(residual_bits(rows, max(e[0], EXACT))) + BITS_PER_SYMBOL * e[1])
+    ranked = by_rank(entries, lambda entry: entry[0], lambda entry: entry[1])
+    turns = (entry for both in zip(shortest, ranked, strict=True) for entry in both)
+    different = {id(entry): entry for entry in turns}
+    return [item for _, _, item in islice(different.values(), count)]
 
 
 FAMILIES = Stage("families", When.LEVEL, propose)
