@@ -65,7 +65,9 @@ def test_sums_of_two_members():
     (hit,) = beside_members(found, asked)
     one, two = (found.inside[k, 0] for k in hit.members)
     assert sorted([one, two]) == pytest.approx([-2.1, -0.3], rel=0.6)
-    assert hit.unexplained == pytest.approx(left(asked, *found.columns[list(hit.members)].reshape(-1, len(X))), abs=NEAR)
+    assert hit.unexplained == pytest.approx(
+        left(asked, *found.columns[list(hit.members)].reshape(-1, len(X))), abs=NEAR
+    )
 
 
 def test_the_terms_of_an_answer():

@@ -7,7 +7,7 @@ right one. But beside phi(t) there is its derivative in t, and
 
 so the two together, as two columns of a regression, stand for all t nearby. A *member* of a family is a point of the
 grid with these columns, and is asked about in the same way as a node (`family_scan`): what does it explain, with the
-best coefficients? The ratio of the two coefficients is a step to the best t; a few such steps lead there (`family_fit`).
+best coefficients? The ratio of the two is a step to the best t, and a few such steps lead there (`family_fit`).
 
 The grid follows the values of g, in whatever units they are: rates over its range, shifts and centres within and around
 it.
@@ -92,12 +92,12 @@ def _falling(g: Array) -> Array:
 
 def _above(g: Array) -> Array:
     """Shifts by which g + t is positive."""
-    return (SHIFTS * np.ptp(g) - g.min())[:, None]
+    return np.asarray(SHIFTS * np.ptp(g) - g.min())[:, None]
 
 
 def _below(g: Array) -> Array:
     """Shifts by which t - g is positive."""
-    return (SHIFTS * np.ptp(g) + g.max())[:, None]
+    return np.asarray(SHIFTS * np.ptp(g) + g.max())[:, None]
 
 
 def _exponents(g: Array) -> Array:
@@ -185,9 +185,9 @@ class Members:
         return len(self.family)
 
     def expression(self, member: int) -> Expression:
-        family = self.families[self.family[member]]
+        family = self.families[int(self.family[member])]
         count = len(family.program.constants)
-        return family.expression(self.nodes[self.node[member]].expression, self.inside[member, :count])
+        return family.expression(self.nodes[int(self.node[member])].expression, self.inside[member, :count])
 
     @cached_property
     def groups(self) -> list[slice]:

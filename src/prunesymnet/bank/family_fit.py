@@ -127,7 +127,7 @@ class _Steps:
 
 def _normal_equations(values: Array, slopes: Array, target: Array) -> tuple[Array, _Steps]:
     """What the values leave of the target with their best coefficients (inf: not finite), and the steps from there."""
-    finite = np.isfinite(values).all(axis=(1, 2)) & np.isfinite(slopes).all(axis=(1, 2))
+    finite = np.asarray(np.isfinite(values).all(axis=(1, 2)) & np.isfinite(slopes).all(axis=(1, 2)))
     values, slopes = np.where(finite[:, None, None], values, 0.0), np.where(finite[:, None, None], slopes, 0.0)
     values, size = _scaled(values)
     gram = values @ values.transpose(0, 2, 1) + RIDGE * np.eye(values.shape[1])

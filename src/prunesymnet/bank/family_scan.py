@@ -100,7 +100,7 @@ def beside_members(found: Members, query: Query) -> list[Hit]:
         for two in found.groups[k:]:
             block = left[one, two]
             if one == two:  # neighbours on a grid are one
-                block = np.where(np.tri(*block.shape, k=1, dtype=bool), 1.0, block)
+                block = np.where(np.tri(len(block), k=1, dtype=bool), 1.0, block)
             i, j = divmod(int(np.argmin(block)), block.shape[1])
             size = int(found.complexity[one.start] + found.complexity[two.start]) + query.complexity + PLUS
             hits.append(Hit(float(block[i, j]), size, query, (one.start + i, two.start + j)))

@@ -206,7 +206,7 @@ class Target:
 def unwrap(start: Target, factors: Iterable[Factor], table: Mapping[str, Operator]) -> list[Target]:
     """The targets one operator down from a target, one factor down, and one factor and one operator; the target itself
     first."""
-    functions = [(row,) for row in invertible(table)]
+    functions: list[tuple[Operator, ...]] = [(row,) for row in invertible(table)]
     if (INVERSE,) in functions and (ROOT,) in functions:
         functions.insert(2, (INVERSE, ROOT))  # the one power with a name of its own: lengths and gains have it
     found = [start, *(target for rows in functions if (target := start.undo_functions(*rows)) is not None)]

@@ -15,7 +15,6 @@ from prunesymnet.bank.family_fit import refined
 from prunesymnet.bank.family_scan import Hit, alone, beside_members, beside_nodes, terms_of, times_nodes
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import EXACT, Proposal, Query, by_rank
-from prunesymnet.bank.targets import Function
 from prunesymnet.coefficients.description import BITS_PER_SYMBOL, residual_bits
 from prunesymnet.expression import Variable, apply
 from prunesymnet.search.constraints import Vocabulary
