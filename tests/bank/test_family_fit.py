@@ -37,7 +37,9 @@ INSIDE = {
 
 
 def best(found, hits, bank):
-    return min(refined(hits, found, bank), key=lambda entry: entry[0])
+    after = refined(hits, found, bank)
+    k = int(np.argmin(after.unexplained))
+    return after.unexplained[k], after.terms(k)
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e-20, 1e25])
@@ -72,7 +74,8 @@ def test_a_start_is_never_made_worse_and_nothing_is_asked_of_nothing():
     found = members([Term(X, Variable("x"))], [*SIMPLE, *LOCATED])
     bank = grow_bank({"x": X}, size=4)
     asked = Query(Target.of(np.random.default_rng(1).normal(size=len(X))))
-    for left, (member,) in refined(alone(found, [asked]), found, bank):
-        assert 0 <= left <= 1 + 1e-9
-        assert np.isfinite(member.values).all()
-    assert refined([], found, bank) == []
+    after = refined(alone(found, [asked]), found, bank)
+    assert (after.unexplained >= 0).all()
+    assert (after.unexplained <= 1 + 1e-9).all()
+    assert all(np.isfinite(member.values).all() for k in range(len(after.hits)) for member in after.terms(k))
+    assert not len(refined([], found, bank).unexplained)

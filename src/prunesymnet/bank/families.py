@@ -27,7 +27,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Term
-from prunesymnet.expression import Constant, Expression, Program, Variable, apply, canonical, compile_expression, parse
+from prunesymnet.expression import (
+    Apply,
+    Constant,
+    Expression,
+    Program,
+    Variable,
+    apply,
+    canonical,
+    compile_expression,
+    parse,
+)
 from prunesymnet.operators import Operator
 
 Array = NDArray[np.float64]
@@ -64,6 +74,16 @@ class Family:
     @cached_property
     def program(self) -> Program:
         return compile_expression(self.template)
+
+    def complexity(self, of: Expression) -> int:
+        """Of its members' formulas; an exponential of a logarithm is a power, and simpler than it is written."""
+        if isinstance(of, Apply) and of.operator.name == "log":
+            return self._of_logarithm + of.operands[0].complexity - 1
+        return self.template.complexity + of.complexity - 1
+
+    @cached_property
+    def _of_logarithm(self) -> int:
+        return canonical(self.template.substitute({"g": apply("log", Variable("g"))})).complexity
 
     def expression(self, of: Expression, inside: Sequence[float] | Array) -> Expression:
         return self.template.with_constants([float(value) for value in inside]).substitute({"g": of})
@@ -219,42 +239,31 @@ def orthonormal(columns: Array) -> Array:
     return out
 
 
-def _complexity(formula: Expression) -> int:
-    """Of a member's formula; an exponential of a logarithm is a power, and simpler than it is written."""
-    nested = "log(" in str(formula) and "exp(" in str(formula)
-    return canonical(formula).complexity if nested else formula.complexity
-
-
 def members(nodes: Sequence[Term], families: Iterable[Family]) -> Members:
     """All points of the grids of the families, for each node; those that are finite and vary."""
     families, nodes = tuple(families), tuple(nodes)
-    parts: list[tuple[Array, Array, int, int, int]] = []
+    rows = len(nodes[0].values) if nodes else 0
+    most = max((len(family.program.constants) for family in families), default=1)
+    parts: list[tuple[Numbers, Numbers, Array, Array]] = [
+        (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty((0, most)), np.empty((0, 1 + most, rows)))
+    ]
     with np.errstate(all="ignore"):
         for f, family in enumerate(families):
-            for k, node in enumerate(nodes):
-                inside = family.grid(node.values)
-                if not len(inside) or not np.isfinite(inside).all():
-                    continue
-                values, slopes = family.program.values_and_jacobian({"g": node.values}, inside)
-                columns = np.concatenate([values[:, None], slopes], axis=1)
-                largest = np.abs(columns).max(axis=2, keepdims=True)
-                columns = columns / np.where(largest > 0, largest, 1.0)
-                good = np.isfinite(columns).all(axis=(1, 2)) & (np.ptp(columns[:, 0], axis=1) > DEPENDENT)
-                if good.any():
-                    size = _complexity(family.expression(node.expression, inside[0]))
-                    parts.append((inside[good], columns[good], f, k, size))
-    rows = len(nodes[0].values) if nodes else 0
-    count = sum(len(part[0]) for part in parts)
-    most = max((part[0].shape[1] for part in parts), default=1)
-    inside, columns = np.zeros((count, most)), np.zeros((count, 1 + most, rows))
-    start = 0
-    for theta, values, *_ in parts:
-        stop = start + len(theta)
-        inside[start:stop, : theta.shape[1]] = theta
-        columns[start:stop, : values.shape[1]] = values
-        start = stop
-
-    def repeated(place: int) -> Numbers:
-        return np.repeat([part[place] for part in parts], [len(part[0]) for part in parts]).astype(np.int64)
-
-    return Members(families, nodes, repeated(2), repeated(3), inside, columns, repeated(4))
+            grids = [family.grid(node.values) for node in nodes]
+            of = np.repeat(np.arange(len(nodes)), [len(grid) for grid in grids])
+            if not len(of):
+                continue
+            theta = np.concatenate(grids)
+            values, slopes = family.program.values_and_jacobian({"g": np.array([nodes[k].values for k in of])}, theta)
+            columns = np.concatenate([values[:, None], slopes], axis=1)
+            largest = np.abs(columns).max(axis=2, keepdims=True)
+            columns /= np.where(largest > 0, largest, 1.0)
+            good = np.isfinite(columns).all(axis=(1, 2)) & (np.ptp(columns[:, 0], axis=1) > DEPENDENT)
+            missing = most - theta.shape[1]
+            inside = np.pad(theta[good], ((0, 0), (0, missing)))
+            padded = np.pad(columns[good], ((0, 0), (0, missing), (0, 0)))
+            parts.append((np.full(len(inside), f), of[good], inside, padded))
+    number, node, inside, columns = (np.concatenate(part) for part in zip(*parts, strict=True))
+    sizes = np.array([[family.complexity(node.expression) for node in nodes] for family in families], dtype=np.int64)
+    complexity = sizes[number, node] if len(number) else number
+    return Members(families, nodes, number, node, inside, columns, complexity)

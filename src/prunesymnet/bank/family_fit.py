@@ -6,6 +6,7 @@ constants on n rows costs one evaluation with derivatives, and H P^2 n multiplic
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,22 +23,31 @@ FIRST_DAMPING, DAMPING_DOWN, DAMPING_UP = 1e-2, 0.1, 10.0
 RIDGE = 1e-12  # beside columns of length one: so that columns that are alike have an inverse, too
 
 
-def refined(hits: Sequence[Hit], found: Members, bank: Bank) -> list[tuple[float, list[Term]]]:
-    """For each hit what it leaves with its best constants inside, and its members with these."""
+@dataclass(frozen=True)
+class Refined:
+    """Hits at their best constants inside [hits, members, constants], and what each leaves."""
+
+    found: Members
+    hits: Sequence[Hit]
+    inside: Array
+    unexplained: Array
+
+    def terms(self, hit: int) -> list[Term]:
+        """The members of a hit."""
+        out = []
+        for member, inside in zip(self.hits[hit].members, self.inside[hit], strict=False):
+            family = self.found.families[int(self.found.family[member])]
+            node = self.found.nodes[int(self.found.node[member])]
+            out.append(family.term(node, inside[: len(family.program.constants)]))
+        return out
+
+
+def refined(hits: Sequence[Hit], found: Members, bank: Bank) -> Refined:
+    """Each hit with its best constants inside."""
     if not hits:
-        return []
+        return Refined(found, hits, np.empty((0, 1, found.inside.shape[1])), np.empty(0))
     with np.errstate(all="ignore"):
-        batch = _Batch(hits, found, bank)
-        inside, cost = batch.solve()
-    out = []
-    for k, hit in enumerate(hits):
-        terms = []
-        for place, member in enumerate(hit.members):
-            family, node = found.families[found.family[member]], found.nodes[found.node[member]]
-            count = len(family.program.constants)
-            terms.append(family.term(node, inside[k, place, :count]))
-        out.append((float(cost[k]), terms))
-    return out
+        return Refined(found, hits, *_Batch(hits, found, bank).solve())
 
 
 class _Batch:
@@ -47,6 +57,12 @@ class _Batch:
         self.found = found
         places = max(len(hit.members) for hit in hits)
         self.member = np.array([[*hit.members, *[-1] * (places - len(hit.members))] for hit in hits])
+        family = np.where(self.member >= 0, found.family[self.member], -1)
+        nodes = np.array([node.values for node in found.nodes])
+        self.programs = []  # of each family, for which members, and the nodes inside these
+        for number in np.unique(family[family >= 0]).tolist():
+            at = family == number
+            self.programs.append((found.families[number].program, at, nodes[found.node[self.member[at]]]))
         rows = found.columns.shape[2]
         known: dict[int, Residual] = {}
         residuals = [
@@ -87,15 +103,9 @@ class _Batch:
         terms."""
         hits, places, rows = *self.member.shape, self.target.shape[1]
         values, slopes = np.zeros((hits, places, rows)), np.zeros((hits, places, inside.shape[2], rows))
-        family = np.where(self.member >= 0, self.found.family[self.member], -1)
-        node = self.found.node[self.member]
-        for f, g in {*zip(family.reshape(-1).tolist(), node.reshape(-1).tolist(), strict=True)}:
-            if f >= 0:
-                at = (family == f) & (node == g)
-                program = self.found.families[f].program
-                count = len(program.constants)
-                of = {"g": self.found.nodes[g].values}
-                values[at], slopes[at, :count] = program.values_and_jacobian(of, inside[at][:, :count])
+        for program, at, of in self.programs:
+            count = len(program.constants)
+            values[at], slopes[at, :count] = program.values_and_jacobian({"g": of}, inside[at][:, :count])
         values *= self.factor[:, None]
         slopes *= self.factor[:, None, None]
         return _projected(values, self.basis), _projected(slopes.reshape(hits, -1, rows), self.basis)

@@ -15,7 +15,8 @@ array([[1.   , 0.368],
        [0.   , 1.104]])
 
 Constants of shape [starts, constants] give values [starts, points] and jacobians [starts, constants,
-points]. Overflow, poles and logarithms of negative numbers are values (inf, nan), never warnings.
+points], and so do columns of shape [starts, points], of which each start has its own. Overflow, poles and logarithms of
+negative numbers are values (inf, nan), never warnings.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -88,7 +89,7 @@ class Bound:
     __slots__ = ("_back", "_constant_slots", "_forward", "_ready", "_root", "points")
 
     def __init__(self, program: Program, columns: Columns, order: Sequence[int] | None) -> None:
-        self.points = len(next(iter(columns.values()))) if columns else 1
+        self.points = np.shape(next(iter(columns.values())))[-1] if columns else 1
         slots = list(program.slots)
         for slot, name in program.variable_slots:
             slots[slot] = columns[name]

@@ -31,6 +31,7 @@ class Budget:
     phase_grid: int  # frequencies of each of them
     family_nodes: int  # simple nodes inside members of families
     family_partners: int  # nodes that stand before or beside a member
+    family_pairs: int  # of a member with a node or another member: of many members, fewer are tried
     family_terms: int  # simple terms beside which a member stands with a node
     pursuit_beam: int  # states that go on side by side
 
@@ -54,6 +55,7 @@ class Budget:
             phase_grid=64 * 2**level,
             family_nodes=16 * 3**level,
             family_partners=100 * 3**level,
+            family_pairs=60_000 * 8**level,
             family_terms=12 * level,
             pursuit_beam=3 + level,
         )

@@ -23,8 +23,8 @@ from prunesymnet.search.stages.base import Batch, Context, Stage, When
 Array = NDArray[np.float64]
 T = TypeVar("T")
 
-REFINED = 64  # hits for each answer that is kept of a complexity: only at their best constants are they compared
-PROPOSED = 8  # the same of formulas
+REFINED = 40  # hits for each answer that is kept of a complexity: only at their best constants are they compared
+PROPOSED = 5  # the same of formulas
 FIRST = 2000  # nodes of the bank among which products of columns are looked for
 # Functions whose families are written out, and those in which a constant inside is one outside.
 COVERED = {"exp", "log", "sqrt", "inv", "sin", "cos", "square", "cube", "id", "neg", "abs"}
@@ -51,13 +51,16 @@ def propose(context: Context) -> Iterator[Batch]:
     kinds += [members(columns, waves[:1])] if waves else []
     beside = [Query(target), *(Query(target, (term,)) for term in context.simple_terms(budget.family_terms))]
     for found in kinds:
-        for query in beside[:1] if found is kinds[-1] else beside:
+        some = bank.first(min(len(partners), budget.family_pairs // max(len(found), 1)))
+        for query in beside if found is kinds[0] else beside[:1]:
             context.check()
-            hits = [*times_nodes(found, partners, query), *beside_nodes(found, partners, query)]
-            yield Batch(answers(found, hits), 2 * len(found) * len(partners))
-    both = members(columns, [*simple, *waves[:1]])
-    if len(both):
-        yield Batch(answers(both, beside_members(both, Query(target))), len(both) ** 2 // 2)
+            hits = [*times_nodes(found, some, query), *beside_nodes(found, some, query)]
+            yield Batch(answers(found, hits), 2 * len(found) * len(some))
+    for families in ([*simple, *waves[:1]], simple):
+        both = members(columns, families)
+        if 0 < len(both) ** 2 <= 2 * budget.family_pairs:
+            yield Batch(answers(both, beside_members(both, Query(target))), len(both) ** 2 // 2)
+            return
 
 
 def nodes_of(context: Context) -> list[Term]:
@@ -94,10 +97,10 @@ def _answers(found: Members, hits: list[Hit], *, bank: Bank, keep: int) -> list[
     rows = found.columns.shape[2]
     chosen = _promising([(hit.unexplained, hit.complexity, hit) for hit in hits], REFINED * keep, rows)
     after = refined(chosen, found, bank)
-    best = [(left, hit.complexity, (hit, left, terms)) for hit, (left, terms) in zip(chosen, after, strict=True)]
+    best = [(float(after.unexplained[k]), hit.complexity, k) for k, hit in enumerate(chosen)]
     return [
-        Proposal(hit.query.formula(terms_of(hit, terms, bank)), left)
-        for hit, left, terms in _promising(best, PROPOSED * keep, rows)
+        Proposal(chosen[k].query.formula(terms_of(chosen[k], after.terms(k), bank)), float(after.unexplained[k]))
+        for k in _promising(best, PROPOSED * keep, rows)
     ]
 
 
