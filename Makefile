@@ -76,6 +76,7 @@ bench: bench-setup ## measure what the README reports (hours; goes on where it w
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m benchmarks.speed
 	@$(PY) -m benchmarks.scanning
 	@$(PY) -m benchmarks.startup
+	@$(PY) -m benchmarks.time_limits
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m benchmarks.coverage
 	@$(PY) -m benchmarks.dsr_nguyen --jobs -1
 	@$(PY) -m benchmarks.run

@@ -31,7 +31,7 @@ ORDER = {
     "equations": ("equation", "front"),
     "search": (
         "constraints", "settings", "forms", "linear_model", "between_rows", "prediction", "rows", "budget", "archive",
-        "stages", "screening", "waiting", "fitting", "stopping", "finish", "result", "loop",
+        "stages", "screening", "waiting", "fitting", "stopping", "finish", "result", "columns", "threads", "loop",
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "networks", "unwrapping", "fixed_terms", "denominators",
@@ -39,7 +39,7 @@ ORDER = {
         "query_pairs", "pursuit", "grafts", "blocks",
     ),
     "cli": ("settings", "printing", "tables", "demo", "draw", "app"),
-    "estimator": ("parameters", "tables", "regressor"),
+    "estimator": ("parameters", "tables", "forms", "regressor"),
     "runs": ("files", "records", "model", "log", "folder", "run"),
     "report": (
         "drawing", "numbers", "panels", "loss", "places", "networks", "pruning", "graph", "layout", "formula",

@@ -121,6 +121,13 @@ def test_weights_and_settings_arrive(folder):
     assert front["equations"][front["chosen"]]["r2"] > 0.999999
 
 
+def test_evaluations_are_counted_in_place_of_seconds(folder):
+    ran = call("fit", folder / "noise.csv", "-y", "v", "--max-evaluations", "100000", "--json")
+    record = json.loads(ran.stdout)
+    assert record["settings"]["max_evaluations"] == 100_000
+    assert record["fronts"][0]["status"] == "stopped at the limit of evaluations"
+
+
 def test_epochs_and_ablations_arrive(folder):
     options = ("--preset", "paper", "--epochs", "20", "--no-gradient", "--random-pruning", "--json")
     settings = json.loads(call("fit", folder / "law.csv", "-y", "v", *options).stdout)["settings"]

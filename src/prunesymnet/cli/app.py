@@ -66,6 +66,12 @@ Saved = Annotated[Path, typer.Argument(help="A run's folder, or a saved model (J
 RunDir = Annotated[Path, typer.Argument(help="A run's folder.", metavar="RUN")]
 Data = Annotated[str, typer.Argument(help="A table: .csv, .tsv, .txt (also .gz), .parquet; - is standard input.")]
 Seconds = Annotated[float, typer.Option("--time-limit", "-t", help="Seconds to search at most.")]
+Evaluations = Annotated[
+    int | None,
+    typer.Option(
+        "--max-evaluations", help="Formulas to score or fit at most, in place of seconds: the same on every machine."
+    ),
+]
 StandardErrors = Annotated[
     str | None, typer.Option("--y-err", help="A column of standard errors of the target, in place of weights.")
 ]
@@ -121,6 +127,7 @@ def fit(
         float | None,
         typer.Option("--time-limit", "-t", help="Seconds to search at most (left out: the preset's, 60 by default)."),
     ] = None,
+    max_evaluations: Evaluations = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A folder to keep the run in (see resume, report).")
     ] = None,
@@ -148,7 +155,7 @@ def fit(
     with clear_errors():
         from dataclasses import replace
 
-        from prunesymnet.cli.settings import network_settings, on_device, with_operators
+        from prunesymnet.cli.settings import limit_of, network_settings, on_device, with_operators
         from prunesymnet.cli.tables import tables_of
         from prunesymnet.runs import run, save_or_warn
         from prunesymnet.runs.files import check_can_be_written
@@ -160,7 +167,8 @@ def fit(
             settings = with_operators(settings, listed(operators))
         settings = replace(
             on_device(settings, device),
-            time_limit=settings.time_limit if time_limit is None else time_limit,
+            time_limit=limit_of(settings, time_limit, max_evaluations),
+            max_evaluations=max_evaluations,
             max_complexity=max_complexity,
             selection=settings.selection if selection is None else selection.value,
             loss=loss,

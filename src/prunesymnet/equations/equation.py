@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.coefficients import Estimate, Fit, covariance
+from prunesymnet.coefficients import Estimate, Fit, FitSettings, covariance
 from prunesymnet.coefficients.description import description_length
 from prunesymnet.coefficients.rounded import counterparts, free_fit
 from prunesymnet.coefficients.uncertainty import estimates, students_t
@@ -73,11 +73,13 @@ class Equation:
         *,
         heldout_r2: float = math.nan,
         length: float | None = None,
+        look: FitSettings | None = None,
     ) -> "Equation":
-        """A fit, on the data that it was made with."""
+        """A fit, on the data that it was made with; `look` is how the formula is fitted in which rounded constants are
+        free again."""
         form = found.expression if found.form is None else found.form
         parameters = found.parameters if found.form is not None else {}
-        free = free_fit(found, data)
+        free = free_fit(found, data, look)
         spread = covariance(free.expression if free else form, data, parameters=parameters)
         rows = data.measurements
         freedom = rows - len(spread)

@@ -36,19 +36,21 @@ def run(
     starts: Sequence[Start] = (),
     callbacks: Sequence[Callback] = (),
     progress: bool = True,
+    began: float | None = None,
 ) -> Model:
     """Search each table (the same rows with another target) in turn; they share the time limit.
 
     `columns` is what the user calls the columns, if they have names; `folder` is where to keep the run; `starts` say
-    how far earlier searches got, one for each table.
+    how far earlier searches got, one for each table. Time counts from `began` on (of `time.monotonic`; None: from now).
     """
+    began = time.monotonic() if began is None else began
     columns = None if columns is None else tuple(map(str, columns))
     starts = starts or [Start()] * len(tables)
     if folder is None:
-        return _searched(tables, settings, columns, None, starts, callbacks, progress)
+        return _searched(tables, settings, columns, None, starts, callbacks, progress, began)
     with RunFolder(folder) as kept:
         kept.create(tables, columns, settings)
-        return _searched(tables, settings, columns, kept, starts, callbacks, progress)
+        return _searched(tables, settings, columns, kept, starts, callbacks, progress, began)
 
 
 def resume(
@@ -62,13 +64,14 @@ def resume(
 ) -> Model:
     """Continue the run of a folder, for as long as the first time or for `time_limit` seconds; what was found before
     stays on the front."""
+    began = time.monotonic()
     with RunFolder(folder) as kept:
         kept.open()
         earlier = read_run(folder, operators=operators, functions=functions)
         settings = earlier.settings if time_limit is None else replace(earlier.settings, time_limit=time_limit)
         kept.append({"time": time.time(), "resumed": settings.time_limit})
         starts = [replace(start, again=start.again + 1) for start in earlier.starts]
-        return _searched(earlier.tables, settings, earlier.columns, kept, starts, callbacks, progress)
+        return _searched(earlier.tables, settings, earlier.columns, kept, starts, callbacks, progress, began)
 
 
 def _searched(
@@ -79,8 +82,9 @@ def _searched(
     starts: Sequence[Start],
     callbacks: Sequence[Callback],
     progress: bool,
+    began: float,
 ) -> Model:
-    began, fronts, ended = time.monotonic(), [], False
+    fronts, ended = [], False
     for output, (table, start) in enumerate(zip(tables, starts, strict=True)):
         left = (settings.time_limit - (time.monotonic() - began)) / (len(tables) - output)
         ours = replace(settings, time_limit=LEAST if ended else max(left, LEAST))
