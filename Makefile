@@ -10,7 +10,7 @@ PAPER_PLANS := paper presets
 PAPER_TABLES := votes recovered ablation-votes ablation-recovered
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-cpus test-cpu fuzz check format docs docs-serve bench-setup bench bench-paper tables clean
+.PHONY: help setup demo test test-all test-cpus test-cpu fuzz check format docs docs-serve bench-setup bench bench-paper tables gallery clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -97,6 +97,9 @@ tables: setup ## tables and figures from benchmarks/results/, and the README wit
 	@$(PY) -m benchmarks.dsr_nguyen --table
 	@$(PY) -m benchmarks.figures
 	@$(PY) -m benchmarks.readme
+
+gallery: setup ## search the tables of the gallery anew (three minutes), with pictures and page
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=. $(PY) docs/gallery/make.py
 
 clean: ## remove what make made
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* .cache site

@@ -51,6 +51,11 @@ def test_fit_prints_the_formula_first(folder):
     assert "exact" in out[-1]
 
 
+def test_a_well_known_formula_is_called_by_its_name():
+    text = "volume,pressure\n" + "".join(f"{v},{1400 / v}\n" for v in range(10, 40))
+    assert "  known as inverse proportion; also Boyle's law\n" in call("fit", "-", "-y", "pressure", input=text).stdout
+
+
 def test_a_formula_from_the_shell_and_nothing_else(folder):
     out = subprocess.run([*COMMAND, "fit", "law.csv", "--target", "v"], cwd=folder, capture_output=True, text=True)
     assert out.stdout.startswith("v = x*y/(2*pi*z)\n")

@@ -137,7 +137,7 @@ def test_a_pole_between_the_rows_makes_a_description_longer_unless_it_is_exact()
     finish = Finish(Rows.of(table, SETTINGS), SETTINGS.rules(), SETTINGS)
     exact = measure(parse("1.0/x**3"), table)
     assert finish.length(exact, table) == description_length(exact, table)
-    assert finish.rows.between.cost(exact.expression) > 0
+    assert finish.rows.between.penalty(exact.expression) > 0
 
 
 def ties(table, *formulas, settings=SETTINGS):

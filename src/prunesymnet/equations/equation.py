@@ -9,6 +9,8 @@
 velocity = 423.937*distance
 >>> print(law.named_text())
 velocity = c1*distance
+>>> law.known_as
+"proportionality; also Hooke's law, Ohm's law, Hubble's law"
 >>> print(*law.constants)
 c1 = 424 ± 42  (95%: 337 to 511)
 >>> law.predict({"distance": [1.0, 2.0]}).round()
@@ -106,6 +108,14 @@ class Equation:
     @property
     def complexity(self) -> int:
         return self.expression.complexity
+
+    @cached_property
+    def known_as(self) -> str:
+        """What a formula of this form is called where it is well known, with any constants and columns; else ""."""
+        from prunesymnet.catalogue import known_as
+
+        forms = (self.expression, *([self.free_form] if self.free_form is not None else []))
+        return next(filter(None, map(known_as, forms)), "")
 
     @cached_property
     def _program(self) -> tuple[Program, Array]:

@@ -53,9 +53,18 @@ class Expression:
             return NotImplemented
         if self._hash != other._hash:
             return False
-        # Postfix order and the arities (in the labels) determine a tree, and a loop has no depth limit.
-        ours, theirs = postorder(self), postorder(other)
-        return len(ours) == len(theirs) and all(a.label == b.label for a, b in zip(ours, theirs, strict=True))
+        pairs: list[tuple[Expression, Expression]] = [(self, other)]  # a loop has no depth limit
+        while pairs:
+            one, two = pairs.pop()
+            if one is two:
+                continue
+            if isinstance(one, Apply) and isinstance(two, Apply):
+                if one.operator is not two.operator and one.operator != two.operator:
+                    return False
+                pairs.extend(zip(one.operands, two.operands, strict=True))
+            elif one.label != two.label:
+                return False
+        return True
 
     def __hash__(self) -> int:
         return self._hash

@@ -64,14 +64,13 @@ def resume(
 ) -> Model:
     """Continue the run of a folder, for as long as the first time or for `time_limit` seconds; what was found before
     stays on the front."""
-    began = time.monotonic()
     with RunFolder(folder) as kept:
         kept.open()
         earlier = read_run(folder, operators=operators, functions=functions)
         settings = earlier.settings if time_limit is None else replace(earlier.settings, time_limit=time_limit)
         kept.append({"time": time.time(), "resumed": settings.time_limit})
         starts = [replace(start, again=start.again + 1) for start in earlier.starts]
-        return _searched(earlier.tables, settings, earlier.columns, kept, starts, callbacks, progress, began)
+        return _searched(earlier.tables, settings, earlier.columns, kept, starts, callbacks, progress, time.monotonic())
 
 
 def _searched(

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from numbers import Integral
 from typing import Any
 
@@ -143,7 +144,7 @@ class Finish:
         if key not in self._lengths:
             length = description_length(found, data, noise=noise)
             if found.mse > self.rows.no_error and math.isfinite(length) and self.settings.between_rows:
-                length += self.rows.between.cost(found.expression)
+                length += self.rows.between.penalty(found.expression)
             self._lengths[key] = length
         return self._lengths[key]
 
@@ -282,6 +283,7 @@ def front_of(data: Dataset, formulas: tuple[Expression, ...], settings: SearchSe
     return finish.front(finish.equations(finish.plain([*fits, *linear_ones])), linear_ones)[1]
 
 
+@lru_cache(maxsize=1024)  # more than there are to choose from: each is asked for several times
 def skeleton(expression: Expression) -> str:
     """What formulas that differ in their free constants alone share."""
     return canonical_and_skeleton(expression)[1]

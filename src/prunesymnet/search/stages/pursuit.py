@@ -2,7 +2,8 @@
 
 A state is a set of terms. At each step every state asks the bank for one product or two nodes more; of all answers the
 `beam` of least description length go on. Then each term of the best is dropped in turn and the bank asked again, so
-that one wrong early term does not stay.
+that one wrong early term does not stay. Before that, polynomials of several degrees have their turn, with more and with
+fewer terms: noise may hide a term, or show one too many.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,16 +17,20 @@ from prunesymnet.bank.query import EXACT, Proposal, Query, Scanner, in_parts, le
 from prunesymnet.bank.targets import Target
 from prunesymnet.coefficients.description import BITS_PER_SYMBOL, residual_bits
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
+from prunesymnet.search.stages.polynomials import polynomials
 
 STEPS, SWAPS = 3, 2  # how often terms are added, and exchanged
 SWAPPED = 2  # the best states, of which each term is taken out in turn
 PER_STATE = 4  # times as many answers go on as are kept of each complexity
 STATES_AT_A_TIME = 4  # about as many scans as take a second of the largest banks: time is told between
+DEGREES, LENGTHS = 3, 6  # of polynomials: those that pay best, and of each so many numbers of terms
 PROPOSED = 4  # times as many states are proposed as go on side by side
 
 
 def propose(context: Context) -> Iterator[Batch]:
     target, bank, beam = context.problem.target, context.pursuit_bank, context.budget.pursuit_beam
+    if not context.budget.level:
+        yield Batch(list(polynomials(context.problem, target, degrees=DEGREES, lengths=LENGTHS)))
     starts = [(), *context.polynomial_terms(1, 3)]
     yield Batch(pursue(target, bank, context.scanner, starts=starts, beam=beam, check=context.check))
 
