@@ -24,7 +24,7 @@ from prunesymnet.search.constraints import Rules
 from prunesymnet.search.fitting import FIRST_LOOK, SECOND_LOOK
 from prunesymnet.search.forms import with_canonical_formula
 from prunesymnet.search.linear_model import linear_models
-from prunesymnet.search.prediction import left_out, predicts_better
+from prunesymnet.search.prediction import left_out, left_out_by_quadratic, predicts_better
 from prunesymnet.search.rows import Rows, some_rows
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.selection import choose, front, is_near_tie
@@ -189,8 +189,8 @@ class Finish:
 
     def believed(self, equations: dict[Equation, Fit], linear_ones: tuple[Fit, ...], by: str) -> Equation:
         """The best by a criterion; by accuracy, of exact ones the simplest. The shortest description is not believed
-        where leaving rows out shows that the linear model, or a formula whose description is hardly longer, predicts
-        them better: then it is the next that holds out against these."""
+        where leaving rows out shows that the linear or the quadratic model, or a formula whose description is hardly
+        longer, predicts them better: then it is the next that holds out against these."""
         if by == "accuracy":  # an error that counts as none is no reason for a longer formula
             exact = [equation for equation in equations if self.rows.is_exact(equation.loss)]
             return min(exact, key=lambda equation: equation.complexity) if exact else choose(equations, by)
@@ -201,6 +201,8 @@ class Finish:
         errors = {equation: self.left_out(equation) for equation in ranked}
         rivals = [left_out(found.expression, self.rows.used) for found in linear_ones]
         rivals += [errors[equation] for equation in ranked if is_near_tie(equation, chosen)]
+        if linear_ones and (quadratic := left_out_by_quadratic(self.rows.used)) is not None:
+            rivals.append(quadratic)
         unbeaten = (e for e in ranked if not any(predicts_better(rival, errors[e]) for rival in rivals))
         return next(unbeaten, chosen)
 
