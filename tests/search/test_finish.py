@@ -11,7 +11,7 @@ from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
-from prunesymnet.expression import evaluate, parse
+from prunesymnet.expression import evaluate, parse, skeleton
 from prunesymnet.search import Candidate, Constraints, SearchSettings, front_of
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.finish import Finish
@@ -191,3 +191,11 @@ def test_the_front_of_some_formulas_is_fitted_and_not_rounded():
     front = front_of(data("2.123456789*x**2 + y"), (parse("1.0*x**2 + 1.0*y"), parse("1.0*x")), SETTINGS)
     assert front.best.expression.constants == pytest.approx((2.123456789, 1.0))
     assert front.best.r2 == pytest.approx(1)
+
+
+def test_an_exponential_is_chosen_though_only_a_high_power_was_found():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-3, 3, 100)
+    table = make_dataset(x, np.exp(-(x**2) / 2) + 0.05 * rng.normal(size=100), names=["x"], target="t")
+    best, _ = finished(table, "1.0*x", "1e59*(x**2 + 60.0)**(-33.0)")
+    assert skeleton(best.before_rounding or best.expression) == skeleton(parse("2.0*exp(-3.0*x**2)"))

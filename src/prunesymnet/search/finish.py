@@ -22,7 +22,7 @@ from prunesymnet.expression import Expression, canonical_and_skeleton
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.fitting import FIRST_LOOK, SECOND_LOOK
-from prunesymnet.search.forms import with_canonical_formula
+from prunesymnet.search.forms import limits_of_powers, with_canonical_formula
 from prunesymnet.search.linear_model import linear_models
 from prunesymnet.search.prediction import left_out, left_out_by_quadratic, predicts_better
 from prunesymnet.search.rows import Rows, some_rows
@@ -103,7 +103,10 @@ class Finish:
             size = ranked[0].expression.complexity if ranked else 0
             simpler = [c for c in archive.front() if c.expression.complexity < size and c not in ranked]
             kept = [*ranked, *simpler[-SIMPLER:]][:CHOSEN_FROM]
-        allowed = [candidate.expression for candidate in kept if self.rules.allow(candidate.expression)]
+        forms = [candidate.expression for candidate in kept]
+        if not archive.exact:
+            forms += [form for expression in forms for form in limits_of_powers(expression)]
+        allowed = [form for form in forms if self.rules.allow(form)]
         look = FitSettings(method=self.settings.fit_method)
         fits = [with_canonical_formula(fit(expression, self.rows.used, settings=look)) for expression in allowed]
         return sorted(fits, key=lambda found: self.length(found, self.rows.used))
