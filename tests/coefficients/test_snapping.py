@@ -215,3 +215,11 @@ def test_one_weight_per_edge_comes_out_as_it_was_written(problem):
     found = snap(weighted, problem.sample(128, seed=0)).expression
     assert fingerprint(found) == fingerprint(problem.formula), str(found)
     assert found.complexity <= canonical(problem.formula).complexity + 2
+
+
+def test_two_constants_that_may_be_one_are_not_rounded_apart():
+    rng = np.random.default_rng(6)
+    x = rng.uniform(0, 6, 128)
+    y = 213.8 * (1 - np.exp(-0.547 * x)) + 0.5 * rng.normal(size=128)
+    found = snap(parse("213.4 - 213.9*exp(-0.547*x)"), make_dataset(x, y, names=["x"])).expression
+    assert skeleton(found) == skeleton(parse("2.0*(1 - exp(-3.0*x))"))
