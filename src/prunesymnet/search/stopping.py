@@ -66,7 +66,7 @@ class Limits:
 
 @dataclass
 class Progress:
-    """Whether the last level has made the best formula's description shorter."""
+    """Whether the last level has made the shortest description shorter: `length` is what it was before."""
 
     length: float = math.inf
 
