@@ -24,7 +24,7 @@ from benchmarks.methods import Array, method
 from benchmarks.methods.ours import stops_on_fresh
 from benchmarks.methods.registry import METHODS
 from benchmarks.problems import Problem, load, noisy, with_outliers
-from benchmarks.problems.units import draw_units, in_own_units, in_units, with_unrelated
+from benchmarks.problems.units import draw_units, in_own_units, in_units, read_again, with_unrelated
 from benchmarks.recovery import recovered, right_form, strictly_recovered
 from prunesymnet.data import Dataset, make_dataset
 from prunesymnet.expression import Expression, canonical, evaluate, to_text
@@ -164,6 +164,7 @@ def measure(trial: Trial) -> dict[str, Any]:
             fitted = in_the_problems_units(trial, problem, fitted)
             row["fitted"] = to_text(fitted)
         found = in_the_problems_units(trial, problem, found)
+        found = read_again(found) if trial.other_units else found
         return row | judge(problem, found, fresh, fitted)
     except Exception:
         return row | {

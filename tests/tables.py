@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from prunesymnet.data import make_dataset
@@ -41,3 +42,21 @@ def nile():
 def carbon_dioxide():
     """Carbon dioxide in the air at Mauna Loa: the mean of each year, 1959 to 2000."""
     return _table("mauna-loa")
+
+
+def star_cluster():
+    """Logarithms of the temperature and the light of 47 stars of the cluster CYG OB1; four are red giants (P. J.
+    Rousseeuw and A. M. Leroy, Robust Regression and Outlier Detection, 1987; `star` in R's faraway)."""
+    # fmt: off
+    temp = [
+        4.37, 4.56, 4.26, 4.56, 4.3, 4.46, 3.84, 4.57, 4.26, 4.37, 3.49, 4.43, 4.48, 4.01, 4.29, 4.42, 4.23, 4.42,
+        4.23, 3.49, 4.29, 4.29, 4.42, 4.49, 4.38, 4.42, 4.29, 4.38, 4.22, 3.48, 4.38, 4.56, 4.45, 3.49, 4.23, 4.62,
+        4.53, 4.45, 4.53, 4.43, 4.38, 4.45, 4.5, 4.45, 4.55, 4.45, 4.42,
+    ]
+    light = [
+        5.23, 5.74, 4.93, 5.74, 5.19, 5.46, 4.65, 5.27, 5.57, 5.12, 5.73, 5.45, 5.42, 4.05, 4.26, 4.58, 3.94, 4.18,
+        4.18, 5.89, 4.38, 4.22, 4.42, 4.85, 5.02, 4.66, 4.66, 4.9, 4.39, 6.05, 4.42, 5.1, 5.22, 6.29, 4.34, 5.62,
+        5.1, 5.22, 5.18, 5.57, 4.62, 5.06, 5.34, 5.34, 5.54, 4.98, 4.5,
+    ]
+    # fmt: on
+    return make_dataset(np.array(temp), np.array(light), names=["temp"], target="light")

@@ -2,7 +2,7 @@
 
 >>> import numpy as np
 >>> from prunesymnet.data import make_dataset
->>> from prunesymnet.expression import canonical, parse
+>>> from prunesymnet.expression import parse
 >>> data = make_dataset(np.array([[1.0], [2.0]]), np.array([3.0, 5.0]), names=["x"])
 >>> units = Units({"x": 1e-4}, 1e3)
 >>> in_units(data, units).y.tolist(), in_units(data, units).X.tolist()
@@ -17,9 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from prunesymnet.data import Dataset, make_dataset
-from prunesymnet.expression import Apply, Constant, Expression, Variable, fold
+from prunesymnet.expression import Apply, Constant, Expression, Variable, canonical, expanded, factored, fold
+from prunesymnet.expression.tree import is_free
 
 FURTHEST = 30  # powers of ten by which a unit may differ, up or down: from an atom's mass to a star's
+ROUNDING = 1e-12  # relative: what powers of ten leave of a number that was whole
+MOST_EXACT = ROUNDING * 2**53  # of a whole number that a float holds exactly
 UNRELATED = "unrelated"  # and a number: the names of columns that have nothing to do with the target
 
 
@@ -58,6 +61,27 @@ def in_own_units(found: Expression, units: Units) -> Expression:
 
     formula = fold(found, leaf, lambda operator, operands: Apply(operator, operands))
     return formula if units.target == 1.0 else formula / Constant(units.target)
+
+
+def read_again(formula: Expression) -> Expression:
+    """A formula as a search would have written it in the problem's units: floats that are whole but for rounding are
+    whole, and the shortest way to write it is taken. In other units no number is round, so a search could not.
+
+    >>> from prunesymnet.expression import parse
+    >>> print(read_again(parse("1.0*(x**2 + 1.9999999999999998*x + 1.0)")))
+    (x + 1)**2
+    """
+
+    def leaf(node: Expression) -> Expression:
+        if not is_free(node):
+            return node
+        assert isinstance(node, Constant)
+        near = round(node.value)
+        return Constant(near) if abs(node.value - near) <= ROUNDING * abs(near) < MOST_EXACT else node
+
+    short = canonical(formula)
+    whole = canonical(fold(short, leaf, lambda operator, operands: Apply(operator, operands)))
+    return min((short, whole, factored(whole), factored(expanded(whole) or whole)), key=lambda form: form.complexity)
 
 
 def with_unrelated(data: Dataset, columns: int, seed: int) -> Dataset:

@@ -123,7 +123,9 @@ def test_the_textbook_is_run_once_without_noise_and_with_both_kinds_of_it(monkey
 
 def test_options_take_the_place_of_what_plans_say(monkeypatch):
     noisy_runs = chosen(monkeypatch, "comparison", "--methods=operon", "--noise=0.1")
-    assert {(trial.method, trial.noise, trial.seed) for trial in noisy_runs} == {("operon", 0.1, 0)}
+    assert {(trial.method, trial.noise, trial.seed) for trial in noisy_runs} == {
+        ("operon", 0.1, seed) for seed in range(3)
+    }
     assert chosen(monkeypatch, "ablations", "--methods=operon") == []
     assert {trial.seed for trial in chosen(monkeypatch, "--seeds=2", "--sets=jin")} == {0, 1}
     assert len(chosen(monkeypatch, "--problems=iris", "--sets=real", "--methods=ours,operon")) == 2

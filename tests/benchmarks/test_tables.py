@@ -297,12 +297,15 @@ def test_a_table_says_which_runs_it_was_made_from():
     assert layout.ran(frame(runs[:1])) == "1 run with seed 0, at most 10 s each"
 
 
-def test_who_ran_where_has_a_line_for_each_machine_of_a_method():
+def test_who_ran_where_has_a_line_for_each_machine_and_campaign_of_a_method():
     runs = [row("gp", f"koza-0{i}", machine="large", cores=16, version="0.4") for i in (1, 2)] + [row("gp", "koza-03")]
+    runs.append(row("gp", "koza-04", machine="large", cores=16, campaign="autumn"))
     found = fairness.fairness(frame([*runs, failed("eql", "koza-01", machine=None)])).cells
-    assert found["method"].tolist() == ["EQL", "GP (gplearn) 0.4", "GP (gplearn)"]
-    assert found["machine"].tolist() == ["not recorded, 2 cores", "large, 16 cores", "a small machine, 2 cores"]
-    assert found["failed"].tolist() == ["1", "0", "0"]
+    assert found["method"].tolist() == ["EQL", "GP (gplearn) 0.4", "GP (gplearn)", "GP (gplearn)"]
+    machines = ["not recorded, 2 cores", "large, 16 cores", "a small machine, 2 cores", "large, 16 cores"]
+    assert found["machine"].tolist() == machines
+    assert found["campaign"].tolist() == ["", "", "", "autumn"]
+    assert found["failed"].tolist() == ["1", "0", "0", "0"]
     assert found["operators"].str.len().min() > 0
 
 
@@ -348,10 +351,35 @@ def test_only_runs_of_one_machine_stand_side_by_side():
     runs += [row(problem=f"koza-0{i}", recovered=False, **small) for i in (1, 2)]
     table = summary(frame(runs, per_machine=True))
     assert [(line[0], line[1], line[-1]) for line in cells(table)[2:]] == [
-        ("PruneSymNet", "0 (0) of 2", "small, 2 cores"),
-        ("Operon", "2 (2) of 2", "small, 2 cores"),
+        ("PruneSymNet", "0 (0) of 2, 1 seed", "small, 2 cores"),
+        ("Operon", "2 (2) of 2, 1 seed", "small, 2 cores"),
     ]
     assert len(frame(runs)) == len(runs) - 2  # other tables take the last run of a problem, wherever it was made
+
+
+def test_the_summary_has_the_mean_of_whole_seeds():
+    runs = [row("ours", f"koza-0{i}", seed) for i in (1, 2) for seed in range(4)]
+    runs += [row("gp", f"koza-0{i}", seed, recovered=seed < i, strict=False) for i in (1, 2) for seed in range(3)]
+    runs += [row("eql", "koza-01", seed) for seed in range(3)] + [row("eql", "koza-02", seed=1, recovered=False)]
+    found = {line[0]: line[1:3] for line in cells(summary(frame(runs, per_machine=True)))}
+    assert found == {
+        "PruneSymNet": ("2 (2) of 2", "2"),
+        "GP (gplearn)": ("1 (1) of 2", "0"),
+        "EQL": ("1 (1) of 2, 1 seed", "1"),  # of the others it has not all problems
+    }
+    runs[-1] |= {"seed": 2}
+    runs.append(row("eql", "koza-02", seed=0))
+    assert line(summary(frame(runs, per_machine=True)), method="EQL")["the paper's"] == "1.5 (1.5) of 2, 2 seeds"
+
+
+def test_the_better_of_two_methods_takes_their_place_where_it_has_all_that_they_have():
+    runs = [row(method, noise=noise) for method in ("ours", "operon-mdl") for noise in (0.0, NOISE)]
+    runs.append(row("operon"))
+    shown = summary(frame(runs, per_machine=True)).cells["method"].tolist()
+    assert shown == ["PruneSymNet", "Operon, by its MDL", "Operon, the better criterion"]
+    runs.append(row("operon", noise=NOISE))
+    shown = summary(frame(runs, per_machine=True)).cells["method"].tolist()
+    assert shown == ["PruneSymNet", "Operon, the better criterion"]
 
 
 def test_random_formulas_are_counted_by_variables_and_by_grade():

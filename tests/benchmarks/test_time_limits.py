@@ -36,5 +36,5 @@ def test_the_longest_counts_and_the_late_are_counted():
     assert lines[0] == "| seconds beyond the limit, commit abc1 | limit 1 s | limit 5 s |"
     assert lines[2] == "| 400 rows x 300 columns | 0.25 | 1.30 |"
     assert lines[3] == "| 1,000 rows x 300 columns | 0.25 | 0.50 |"
-    assert ", on the processor, commit" in summary([row | {"clock": "processor"} for row in rows])
+    assert ", on the processor, commit" in summary([ROW | {"clock": "processor"}])
     assert lines[-1] == "1 of 5 fits took more than 1 s and 5% beyond."

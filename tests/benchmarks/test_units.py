@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from benchmarks.problems import load, units
-from benchmarks.problems.units import FURTHEST, Units, draw_units, in_own_units, in_units, with_unrelated
+from benchmarks.problems.units import (
+    FURTHEST,
+    Units,
+    draw_units,
+    in_own_units,
+    in_units,
+    read_again,
+    with_unrelated,
+)
+from benchmarks.recovery import recovered
 from benchmarks.rejudge import judged
 from benchmarks.trial import Trial, find, in_the_problems_units, judge, stopping, tables
 from prunesymnet.expression import canonical, evaluate, parse
@@ -105,3 +114,11 @@ def test_points_that_say_when_to_stop_are_given_alike():
     fresh = stopping(asked, problem)["fresh"]
     assert fresh.names == data.names
     assert np.median(fresh.y / data.y) == pytest.approx(1, abs=0.3)
+
+
+def test_what_only_rounding_keeps_from_being_short_is_read_as_short():
+    fresnel = next(problem for problem in load("textbook") if problem.name == "fresnel")
+    text = "1.0*(n2**2 + 1.0*n1*(n1 - 1.9999999999999998*n2))/(n2**2 + 1.0*n1*(n1 + 1.9999999999999998*n2))"
+    assert not recovered(fresnel, parse(text))
+    assert recovered(fresnel, read_again(parse(text)))
+    assert read_again(parse("1.0001*x + 2.5")) == parse("1.0001*x + 2.5")

@@ -13,7 +13,7 @@ from benchmarks.problems import free_weights, load, sample
 from clocks import Clock
 from prunesymnet.coefficients import FitSettings, FitStatus, fit
 from prunesymnet.coefficients.fit import draw_starts
-from prunesymnet.coefficients.least_squares import _solve_deficient, levenberg_marquardt
+from prunesymnet.coefficients.least_squares import _solve_deficient, _told_apart, levenberg_marquardt
 from prunesymnet.data import Dataset, make_dataset
 from prunesymnet.expression import compile_expression, parse
 
@@ -290,3 +290,7 @@ def test_deficient_systems_always_have_an_answer(values):
     with np.errstate(all="ignore"):
         gram = np.nan_to_num(columns @ columns.T, nan=np.inf, posinf=np.inf, neginf=-np.inf)
         assert np.isfinite(_solve_deficient(gram[None], np.ones((1, 3)))).all()
+
+
+def test_nothing_is_told_apart_by_a_column_whose_square_underflows():
+    assert _told_apart(np.eye(2), np.diag([1.0, 0.0])) == 0

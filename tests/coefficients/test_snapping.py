@@ -226,3 +226,11 @@ def test_after_the_deadline_a_formula_of_many_terms_is_not_looked_at_again(monke
     assert found.r2 > 0.99
     assert len(found.expression.constants) == 40
     assert len(asked) == 1
+
+
+def test_two_constants_that_may_be_one_are_not_rounded_apart():
+    rng = np.random.default_rng(6)
+    x = rng.uniform(0, 6, 128)
+    y = 213.8 * (1 - np.exp(-0.547 * x)) + 0.5 * rng.normal(size=128)
+    found = snap(parse("213.4 - 213.9*exp(-0.547*x)"), make_dataset(x, y, names=["x"])).expression
+    assert skeleton(found) == skeleton(parse("2.0*(1 - exp(-3.0*x))"))

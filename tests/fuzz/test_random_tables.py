@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -129,8 +129,14 @@ def checked(said):
     assert all(len(message) <= LONGEST for message in messages)
 
 
+ONE_APART = np.array([-7, 9, -10, -6, 0, 8, -2, 0, -3.4, 5.6, -2.6, -0.4, 0, 6.5, -4.6])
+NARROW = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 5e-9, 0.0])
+
+
 @tried(5_000)
 @given(tables(), weights, changes)
+@example((ONE_APART[:, None], np.where(ONE_APART == -3.4, 9.0, 0.0)), None, {})  # nothing was left to explain
+@example((np.column_stack([0 * NARROW, NARROW]), NARROW), None, {})  # no column became a node of the bank
 def test_the_estimator_gives_a_formula_or_says_what_is_wrong(table, weights, changes):
     X, y = table
     with warnings.catch_warnings(record=True) as said, no_hang():

@@ -12,7 +12,7 @@ from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
-from prunesymnet.expression import evaluate, parse
+from prunesymnet.expression import evaluate, parse, skeleton
 from prunesymnet.search import Candidate, Constraints, SearchSettings, front_of
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.finish import Finish
@@ -222,3 +222,11 @@ def test_columns_that_were_chosen_by_chance_make_no_linear_model():
     for names, count in ((table.names[:30], 0), (("x31",), 2), (None, 2)):
         finish = Finish(Rows.of(table, SETTINGS), SETTINGS.rules(), SETTINGS, linear_columns=names)
         assert len(finish.linear_models()) == count
+
+
+def test_an_exponential_is_chosen_though_only_a_high_power_was_found():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-3, 3, 100)
+    table = make_dataset(x, np.exp(-(x**2) / 2) + 0.05 * rng.normal(size=100), names=["x"], target="t")
+    best, _ = finished(table, "1.0*x", "1e59*(x**2 + 60.0)**(-33.0)")
+    assert skeleton(best.before_rounding or best.expression) == skeleton(parse("2.0*exp(-3.0*x**2)"))

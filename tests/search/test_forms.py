@@ -9,6 +9,7 @@ from prunesymnet.data import make_dataset
 from prunesymnet.expression import canonical, evaluate, fingerprint, parse, skeleton
 from prunesymnet.search.forms import (
     freed,
+    limits_of_powers,
     merged_form,
     reductions,
     with_canonical_formula,
@@ -145,3 +146,19 @@ def test_a_fit_is_written_as_it_should_be_and_stays_as_good():
     assert fingerprint(better.expression) == fingerprint(found.expression)
     assert better.mse == found.mse
     assert str(better.expression) == str(canonical(found.expression))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("3.0*(x**2/y**2 + 60.0)**(-30.0)/y", "3.0*exp(-0.5*x**2/y**2)/y"),
+        ("2.0*(80.0 - x)**20.0", "2.0*exp(-0.25*x)"),
+        ("2.0*x**0.02", "0.04*log(x) + 2.0"),
+        ("2.0*(x + 1.0)**3.5", None),  # a power that a law may have
+        ("2.0*(x + y)**12.0", None),  # no constant that could be large beside the rest
+        ("x**12 + 3.0**x", None),  # no exponent that was fitted
+    ],
+)
+def test_powers_that_are_too_high_or_too_low_are_tried_as_exponentials_and_logarithms(text, expected):
+    found = limits_of_powers(parse(text))
+    assert [str(form) for form in found] == ([] if expected is None else [str(canonical(parse(expected)))])

@@ -157,7 +157,7 @@ def fit(
 
         from prunesymnet.cli.settings import limit_of, network_settings, on_device, with_operators
         from prunesymnet.cli.tables import tables_of
-        from prunesymnet.runs import run, save_or_warn
+        from prunesymnet.runs import run
         from prunesymnet.runs.files import check_can_be_written
 
         settings = network_settings(preset, epochs=epochs, no_gradient=no_gradient, random_pruning=random_pruning)
@@ -178,9 +178,7 @@ def fit(
         if save is not None:
             check_can_be_written(save)
         model = run(tables, settings, columns=columns, folder=out, progress=not quiet)
-        if save is not None:
-            save_or_warn(model, save)
-        finish(model, as_json)
+        finish(model, as_json, save)
 
 
 @app.command()
@@ -341,11 +339,13 @@ def model_at(path: Path) -> "Model":
     return read_run(path).latest() if path.is_dir() else load_model(path)
 
 
-def finish(model: "Model", as_json: bool) -> None:
-    """Print what was found; the exit code says if it was stopped by hand."""
+def finish(model: "Model", as_json: bool, save: Path | None = None) -> None:
+    """Save and print what was found; the exit code says if it was stopped by hand."""
     from prunesymnet.cli.printing import as_text
-    from prunesymnet.runs import ended_by_hand
+    from prunesymnet.runs import ended_by_hand, save_or_warn
 
+    if save is not None:
+        save_or_warn(model, save)
     typer.echo(json_of(model) if as_json else as_text(model))
     if any(map(ended_by_hand, model.fronts)):
         raise typer.Exit(INTERRUPTED)

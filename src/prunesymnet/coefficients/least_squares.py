@@ -228,7 +228,8 @@ def _told_apart(factor: Array, gram: Array) -> float:
     """By the Cholesky factor, the least part of a column of the jacobian that is left when those before it
     are projected out (squared). Where that is little, `converged` looks closer."""
     left, whole = factor.diagonal().tolist(), gram.diagonal().tolist()
-    return float(min([rest * rest / length for rest, length in zip(left, whole, strict=True)]))
+    # The square of a column of tiny numbers may be 0: nothing of it is left.
+    return float(min([rest * rest / length if length else 0.0 for rest, length in zip(left, whole, strict=True)]))
 
 
 def _evaluate(problem: _Problem, theta: Array, *, jacobian_is_clean: bool = False) -> tuple[Array, Array, float] | None:

@@ -87,10 +87,10 @@ def snap(
     one_start = replace(settings, fit=replace(settings.fit, starts=1))
     state = _State.of(best, data, settings.noise)
     rounding = _Rounding(data, one_start, state, deadline)
-    state = rounding.repeat(state, _whole_numbers)
-    if settings.closed_forms:
-        state = rounding.repeat(state, _closed)
-    state = rounding.shorten(rounding.tie(state))
+    starts = [state]
+    if not rounding.is_exact(state) and (together := rounding.tie(state)) is not state:
+        starts.append(together)  # one constant for two before they are rounded apart: 213 - 214*exp(x)
+    state = min(map(rounding.all_roundings, starts), key=lambda state: state.length)
     return replace(state.fit, expression=factored(state.fit.expression), before_rounding=best.expression)
 
 
@@ -160,6 +160,17 @@ class _Rounding:
     def __init__(self, data: Dataset, settings: SnapSettings, base: _State, deadline: float) -> None:
         self.data, self.settings, self.base, self.deadline = data, settings, base, deadline
 
+    def all_roundings(self, state: _State) -> _State:
+        """Whole numbers, then closed forms, then one constant for two, then fewer digits."""
+        state = self.repeat(state, _whole_numbers)
+        if self.settings.closed_forms:
+            state = self.repeat(state, _closed)
+        return self.shorten(self.tie(state))
+
+    def is_exact(self, state: _State) -> bool:
+        """Whether it leaves rounding errors alone."""
+        return state.fit.mse <= (4 * state.noise) ** 2
+
     def repeat(self, state: _State, suggest: _Suggest) -> _State:
         while self.in_time():
             choices = suggest(state, self.settings)
@@ -209,9 +220,9 @@ class _Rounding:
 
     def shorten(self, state: _State) -> _State:
         """Of data that the formula fits exactly, the constants with as few digits as do so as well."""
-        exact = (4 * state.noise) ** 2
-        if state.fit.mse > exact or not len(state.errors):
+        if not self.is_exact(state) or not len(state.errors):
             return state
+        exact = (4 * state.noise) ** 2
         values = state.fit.expression.constants
         for digits in range(2, 15):
             short = state.fit.expression.with_constants([float(f"{v:.{digits}g}") for v in values])

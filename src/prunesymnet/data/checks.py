@@ -118,7 +118,9 @@ def is_name(name: Any) -> bool:
     """Whether a column can be called so in a formula."""
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name in OPERATORS:
         return False
-    return not any(unicodedata.category(letter)[0] in "PS" for letter in name.replace("_", ""))  # the dot of a·b
+    return name.isascii() or not any(
+        unicodedata.category(letter)[0] in "PS" for letter in name.replace("_", "")
+    )  # the dot of a·b
 
 
 def check_unique(names: Iterable[Any]) -> None:

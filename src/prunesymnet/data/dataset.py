@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from prunesymnet.data import checks
 from prunesymnet.data.checks import Floats
@@ -228,6 +229,10 @@ class Dataset:
         >>> [part.rows for part in make_dataset(range(14), range(1, 15)).split(0.3, seed=7)]
         [10, 4]
         """
+        return tuple(map(self.take, self.split_rows(holdout, seed)))  # type: ignore[return-value]  # two of them
+
+    def split_rows(self, holdout: float = 0.25, seed: int = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The numbers of the rows in the two parts of a split."""
         if not (isinstance(holdout, Real) and 0 < holdout < 1):
             raise DataError(f"holdout must be a fraction between 0 and 1, both excluded; it is {holdout!r}")
         if not (isinstance(seed, Integral) and seed >= 0):
@@ -236,7 +241,7 @@ class Dataset:
             raise DataError(f"a split needs 3 rows (2 to train on, 1 held out); there are {self.rows}")
         held = min(max(round(holdout * self.rows), 1), self.rows - 2)
         order = np.random.default_rng(seed).permutation(self.rows)
-        return self.take(np.sort(order[held:])), self.take(np.sort(order[:held]))
+        return np.sort(order[held:]), np.sort(order[:held])
 
 
 def make_dataset(

@@ -120,6 +120,10 @@ class Archive:
         error = max(self.error(candidate) / self.rows.judged, self.rows.no_error)
         return rough_length(candidate.expression, self.rows.used.rows, error)  # each row once, held out or not
 
+    def shortest(self) -> float:
+        """The shortest description length of all, roughly."""
+        return min(map(self.length, self.known()), default=math.inf)
+
     def front(self) -> list[Candidate]:
         """The candidates that no simpler one equals in error, from the simplest on."""
         kept, least = [], math.inf

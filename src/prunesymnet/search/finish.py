@@ -22,9 +22,9 @@ from prunesymnet.expression import Expression, canonical_and_skeleton
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.fitting import FIRST_LOOK, SECOND_LOOK
-from prunesymnet.search.forms import with_canonical_formula
+from prunesymnet.search.forms import limits_of_powers, with_canonical_formula
 from prunesymnet.search.linear_model import linear, linear_models
-from prunesymnet.search.prediction import left_out, predicts_better
+from prunesymnet.search.prediction import left_out, left_out_by_quadratic, predicts_better
 from prunesymnet.search.rows import Rows, some_rows
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.selection import choose, front, is_near_tie
@@ -123,7 +123,10 @@ class Finish:
             size = ranked[0].expression.complexity if ranked else 0
             simpler = [c for c in archive.front() if c.expression.complexity < size and c not in ranked]
             kept = [*ranked, *simpler[-SIMPLER:]][:CHOSEN_FROM]
-        allowed = [candidate.expression for candidate in kept if self.rules.allow(candidate.expression)]
+        forms = [candidate.expression for candidate in kept]
+        if not archive.exact:
+            forms += [form for expression in forms for form in limits_of_powers(expression)]
+        allowed = [form for form in forms if self.rules.allow(form)]
         look = FitSettings(method=self.settings.fit_method)
         fits = [with_canonical_formula(self.fit(expression, look)) for expression in allowed]
         return sorted(fits, key=lambda found: self.length(found, self.rows.used))
@@ -208,8 +211,8 @@ class Finish:
 
     def believed(self, equations: dict[Equation, Fit], linear_ones: tuple[Fit, ...], by: str) -> Equation:
         """The best by a criterion; by accuracy, of exact ones the simplest. The shortest description is not believed
-        where leaving rows out shows that the linear model, or a formula whose description is hardly longer, predicts
-        them better: then it is the next that holds out against these."""
+        where leaving rows out shows that the linear or the quadratic model, or a formula whose description is hardly
+        longer, predicts them better: then it is the next that holds out against these."""
         if by == "accuracy":  # an error that counts as none is no reason for a longer formula
             exact = [equation for equation in equations if self.rows.is_exact(equation.loss)]
             return min(exact, key=lambda equation: equation.complexity) if exact else choose(equations, by)
@@ -220,6 +223,8 @@ class Finish:
         errors = {equation: self.left_out(equation) for equation in ranked}
         rivals = [left_out(found.expression, self.rows.used) for found in linear_ones]
         rivals += [errors[equation] for equation in ranked if is_near_tie(equation, chosen)]
+        if linear_ones and (quadratic := left_out_by_quadratic(self.rows.used)) is not None:
+            rivals.append(quadratic)
         unbeaten = (e for e in ranked if not any(predicts_better(rival, errors[e]) for rival in rivals))
         return next(unbeaten, chosen)
 

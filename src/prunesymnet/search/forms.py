@@ -1,5 +1,5 @@
 """Formulas made from formulas: with a weight on every edge, with one operator less, without the smallest terms of its
-sums, without a needless abs."""
+sums, without a needless abs, with exponentials and logarithms for powers that are nearly these."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,13 +20,16 @@ from prunesymnet.expression import (
     expanded_and_skeleton,
     fold,
     postorder,
+    summands,
 )
+from prunesymnet.expression.tree import is_free
 from prunesymnet.operators import Operator
 
 Array = NDArray[np.float64]
 Terms = list[tuple[int, Expression]]  # of a sum, with their signs
 
 SMALL = tuple(10.0**-k for k in range(2, 9))  # of a sum: terms below may be rounding errors that were fitted
+HIGH_POWER, LOW_POWER = 10.0, 0.1  # beyond those that laws have
 MOST_CONSTANTS = 20  # of a formula that is multiplied out: of more, hardly any is ever exact and short
 
 
@@ -91,6 +94,30 @@ def reductions(expression: Expression) -> list[Expression]:
             if smaller.complexity < expression.complexity:
                 found.setdefault(form, smaller)
     return list(found.values())
+
+
+def limits_of_powers(expression: Expression) -> list[Expression]:
+    """The formula with an exponential for a power that is so high, and a logarithm for one that is so low, that it is
+    one in disguise: `(u + a)**b` is nearly a multiple of `exp(b*u/a)` where a and b are large, and `u**b` of
+    `1 + b*log(u)` where b is small.
+
+    >>> from prunesymnet.expression import parse
+    >>> print(*limits_of_powers(parse("2.0*(x**2 + 80.0)**(-40.0) + y**0.01")), sep=" | ")
+    y**0.01 + 2.0*exp(-0.5*x**2) | 2.0*(x**2 + 80.0)**(-40.0) + 0.01*log(y) + 1.0
+    """
+    found = []
+    for i, node in enumerate(postorder(expression)):
+        if isinstance(node, Apply) and node.operator.name == "pow" and is_free(node.operands[1]):
+            base, power = node.operands[0], node.operands[1].value  # type: ignore[attr-defined]
+            constants = [term for term in summands(base) if is_free(term)]
+            if abs(power) >= HIGH_POWER and len(constants) == 1 and base.variables:
+                (at,) = (k for k, part in enumerate(postorder(base)) if part is constants[0])
+                rate = Constant(power / (constants[0].value or 1.0))  # type: ignore[attr-defined]
+                found.append(_replaced(expression, i, apply("exp", rate * _replaced(base, at, Constant(0)))))
+            elif 0 < abs(power) <= LOW_POWER and base.variables:
+                logarithm = Constant(power) * apply("log", base) + Constant(1.0)
+                found.append(_replaced(expression, i, logarithm))
+    return [canonical(form) for form in found]
 
 
 def without_small_terms(expression: Expression, data: Dataset) -> Iterator[Expression]:

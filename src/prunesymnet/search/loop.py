@@ -171,7 +171,7 @@ class _Search:
         # What the first stages propose beside their best waits for the first level, which may find an exact formula.
         if self.take(context.run(When.START), context, 0 if self.levels < exhaustive.levels else exhaustive.fits):
             return SearchStatus.EXACT
-        progress = Progress()
+        progress = Progress(self.archive.shortest())
         for level in range(self.levels, exhaustive.levels):
             here = self.refocused(context, level).at(level)
             if self.take(here.run(When.LEVEL), here, exhaustive.fits):
@@ -186,8 +186,7 @@ class _Search:
     def is_noise_left(self, context: Context, progress: Progress) -> bool:
         """Whether what the formula of the shortest description leaves looks like noise."""
         chosen = next(iter(self.finish.fitted(self.archive)), None)
-        settled = chosen is not None and progress.is_settled(self.finish.length(chosen, self.rows.used))
-        return looks_like_noise(context, chosen, settled=settled)
+        return looks_like_noise(context, chosen, settled=progress.is_settled(self.archive.shortest()))
 
     def refocused(self, context: Context, level: int) -> Context:
         """With the rows weighted by how far they are from the best formula, where the loss is not the squared one: the

@@ -104,7 +104,10 @@ def some_rows(data: Dataset, most: int, seed: int) -> Dataset:
 
 def training_rows(data: Dataset, settings: SearchSettings) -> Dataset:
     """The rows that candidates will be fitted on."""
-    return _split(some_rows(data, settings.rows, settings.seed), settings.holdout, settings.seed)[0]
+    used = some_rows(data, settings.rows, settings.seed)
+    if used.rows < FEWEST_TO_SPLIT or not settings.holdout:
+        return used
+    return used.take(used.split_rows(settings.holdout, settings.seed)[0])
 
 
 def _split(data: Dataset, holdout: float, seed: int) -> tuple[Dataset, Dataset]:

@@ -26,6 +26,7 @@ MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation, by level: if no more can
 ROWS_TO_CHECK = 2000  # for noise: more rows than banks are scanned with, so that less can be hidden
 BANK = 400  # nodes whose pairs are tried on the residuals
 CLEARLY = 4.0  # bits more than chance
+LEAST_LEFT = 1e-300  # of a sum of squares, for its logarithm: where nothing is left, nothing stands out
 
 
 class LimitReached(Exception):
@@ -65,7 +66,7 @@ class Limits:
 
 @dataclass
 class Progress:
-    """Whether the last level has made the best formula's description shorter."""
+    """Whether the last level has made the shortest description shorter: `length` is what it was before."""
 
     length: float = math.inf
 
@@ -115,13 +116,13 @@ def hidden_share(context: Context, chosen: Fit) -> float | None:
     if not len(bank):
         return None
     regression = Regression(residual, jacobian if len(jacobian) else None, problem.weights)
-    before = float(unexplained(np.zeros((1, 0, rows)), regression)[0])
+    before = max(float(unexplained(np.zeros((1, 0, rows)), regression)[0]), LEAST_LEFT)
     # Of M columns by chance the best leaves about M**(-2/freedom) of what has so many degrees of freedom.
     chance = 2 * math.log2(len(bank)) + math.log2(rows) + CLEARLY
     freedom = max(rows - len(jacobian) - 3, 1)
     for products in (True, False):
         (pairs,) = context.scanner.scan(bank, [regression], products=products)
-        left = max(float(left_by(pairs, bank, products, regression).min(initial=before)), 1e-300)
+        left = max(float(left_by(pairs, bank, products, regression).min(initial=before)), LEAST_LEFT)
         if 0.5 * freedom * math.log2(before / left) > chance:
             return None
     return float(1 - 2 ** (-2 * chance / freedom))
