@@ -5,6 +5,7 @@ measured is the call of `fit`, from the arrays to the answer. With `--processor`
 processor is the clock, of the limit too: so other programs that run on the machine do not count.
 """
 
+import itertools
 import json
 import subprocess
 import sys
@@ -109,13 +110,12 @@ def main() -> None:
         print(json.dumps(measure(shape, target, clock)))
         return
     rows = []
-    for shape in SHAPES:
-        for target in TARGETS:
-            command = [sys.executable, "-m", "benchmarks.time_limits", *sys.argv[1:], shape, target]
-            out = subprocess.run(command, capture_output=True, text=True, check=True)
-            rows += [row | record.provenance() for row in json.loads(out.stdout.splitlines()[-1])]
-            print(shape, target, *(f"{over(row):.2f}" for row in rows[-len(LIMITS) :]), flush=True)
-    record.write("time-limits", rows)
+    for target, shape in itertools.product(TARGETS, SHAPES):
+        command = [sys.executable, "-m", "benchmarks.time_limits", *sys.argv[1:], shape, target]
+        out = subprocess.run(command, capture_output=True, text=True, check=True)
+        rows += [row | record.provenance() for row in json.loads(out.stdout.splitlines()[-1])]
+        print(shape, target, *(f"{over(row):.2f}" for row in rows[-len(LIMITS) :]), flush=True)
+        record.write("time-limits", rows)  # what there is, should it be stopped
     print(summary(rows))
 
 

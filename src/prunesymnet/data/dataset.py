@@ -182,7 +182,7 @@ class Dataset:
         weights = None if self.weights is None else self.weights[chosen]
         if weights is not None and not weights.any():
             raise DataError("the rows taken all have weight 0; take others (another seed), or drop those rows")
-        X = np.asfortranarray(self.X[chosen])
+        X = np.take(self.X.T, chosen, axis=1).T  # column by column, in one copy
         start = None if self.start_weights is None else self.start_weights[chosen]
         return self._with(X=X, y=self.y[chosen], weights=weights, count=None, start_weights=start)
 

@@ -36,7 +36,7 @@ EXACT_ONES = 3  # formulas that are exact, the simplest: these are fitted on all
 FEWEST_ROUNDED = 5  # of these: rounding takes many fits
 VALUES_TO_ROUND = 50_000  # rows times candidates: of small tables, all candidates are rounded
 ROWS_TO_ROUND = 20_000  # of a larger table: the roundings are tried on these, and judged on all rows
-LEAST_PATIENCE = 0.2  # seconds: even in a hurry, some constants are rounded
+LEAST_PATIENCE = 0.1  # seconds: even in a hurry, some constants are rounded
 EVALUATIONS = 10  # of a formula on all rows, and of its derivatives, that the last fit and the error bars take
 SIMPLER = 8  # formulas that are simpler than those, to be looked at and shown
 

@@ -18,7 +18,7 @@ from prunesymnet.search.settings import SearchSettings, SearchStatus
 from prunesymnet.search.stages.base import SAYS_SOMETHING, Context
 
 TO_FINISH = 0.05  # of the time limit: for the last fits and the rounding
-TO_SPARE = 0.5  # seconds beyond the limit that finishing may take: even of a limit of 0.1 s, an answer is rounded
+TO_SPARE = 0.4  # seconds beyond the limit that finishing may take: even of a limit of 0.1 s, an answer is rounded
 SIMPLE = 10  # complexity: an exact formula that is longer is given some more batches to find a shorter one
 MORE_BATCHES = 6  # about what a bank proposes until its pairs and single nodes are through
 FINAL = ("polynomials", "networks")  # stages whose exact formulas are final: all terms at once, and shrunk at the end
