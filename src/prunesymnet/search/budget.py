@@ -30,6 +30,7 @@ class Budget:
     phase_nodes: int  # nodes that are added up inside a sine: all their pairs are tried
     phase_grid: int  # frequencies of each of them
     family_nodes: int  # simple nodes inside members of families
+    located_columns: int  # at most, for peaks and steps to be tried in each: they have a grid of two constants
     family_partners: int  # nodes that stand before or beside a member
     family_pairs: int  # of a member with a node or another member: of many members, fewer are tried
     family_terms: int  # simple terms beside which a member stands with a node
@@ -54,6 +55,7 @@ class Budget:
             phase_nodes=10 + 2 * level,
             phase_grid=64 * 2**level,
             family_nodes=16 * 3**level,
+            located_columns=3 * 3**level,
             family_partners=100 * 3**level,
             family_pairs=60_000 * 8**level,
             family_terms=12 * level,

@@ -39,11 +39,11 @@ def propose(context: Context) -> Iterator[Batch]:
     )
     located += [family_of(row) for name, row in problem.operators.items() if row.arity == 1 and name not in COVERED]
     columns = [bank.term(node) for node in range(len(bank)) if bank.operator[node] == LEAF]
-    logs = logarithms(problem)
+    centred = [*columns, *logarithms(problem)] if len(columns) <= budget.located_columns else []
     partners, target = bank.first(budget.family_partners), problem.target
     answers = partial(_answers, bank=partners, keep=context.scanner.keep)
     queries = [query for query in [*context.queries, *in_logarithms(problem)] if len(query.fixed_terms) <= MOST_FIXED]
-    kinds = [members(columns, simple), members([*columns, *logs], located), members(nodes_of(context), simple)]
+    kinds = [members(columns, simple), members(centred, located), members(nodes_of(context), simple)]
     kinds = [found for found in kinds if len(found)]
     for asked in ([Query(target)], queries):
         for found in kinds:
