@@ -18,7 +18,9 @@ ORDER = {
         "equations", "selection", "search", "progress", "runs", "estimator", "report", "cli", "__main__",
     ),
     "operators": ("operator", "protection", "onnx", "table", "custom"),
-    "data": ("messages", "losses", "checks", "dataset", "neighbours", "rows", "files"),
+    "data": (
+        "messages", "sources", "cells", "losses", "checks", "dataset", "neighbours", "rows", "text", "sheets", "files",
+    ),
     "expression": (
         "tree", "printing", "parsing", "program", "canonical", "expanding", "polynomial", "factoring", "fingerprint",
         "sampling",

@@ -12,21 +12,23 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from prunesymnet.data.messages import cell_error, in_rows, warn
+from prunesymnet.data.cells import AMBIGUOUS, NUMBER
+from prunesymnet.data.messages import cell_error, in_rows, shown, warn
 from prunesymnet.errors import DataError
 from prunesymnet.operators import OPERATORS
 
 Floats = NDArray[np.float64]
 
-NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 LARGEST = 1e150  # of a value: its square is still a float
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
+_DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([T ].*)?", re.DOTALL)
+_AS_DATES = "holds dates; give the time since a start as a number, (t - t.min()).dt.total_seconds()"
 # Columns that hold no numbers, by the class of their dtype or by the letter that numpy and pandas have for it.
 _REMEDIES = {
     pd.SparseDtype: "is sparse; convert it first (.sparse.to_dense())",
     pd.CategoricalDtype: "is categorical; give one 0/1 column per category (pandas.get_dummies)",
     "c": "is complex; give real and imaginary part, or modulus and phase, as columns",
-    "M": "holds dates; give the time since a start as a number, (t - t.min()).dt.total_seconds()",
+    "M": _AS_DATES,
     "m": "holds durations; give them as numbers, .dt.total_seconds()",
 }
 
@@ -99,13 +101,13 @@ def check_names(names: Iterable[str], target: str, count: int) -> tuple[str, ...
         else:
             reason = "is the name of an operator" if name in OPERATORS else "is not a Python identifier"
         what = "target" if position > count else "column"
-        problems.append(f"{what} {name!r} {reason}: rename it, e.g. to {_repaired(str(name), position)!r}")
+        problems.append(f"{what} {shown(name)} {reason}: rename it, e.g. to {shown(_repaired(str(name), position))}")
     if problems:
         raise DataError("; ".join(problems))
     check_unique(names)
     if target in names:
         raise DataError(
-            f"target {target!r} is also a feature; take it out of the features, or give the target another "
+            f"target {shown(target)} is also a feature; take it out of the features, or give the target another "
             "name (target=...)"
         )
     return names
@@ -121,7 +123,7 @@ def is_name(name: Any) -> bool:
 def check_unique(names: Iterable[Any]) -> None:
     name, times = Counter(names).most_common(1)[0]
     if times > 1:
-        raise DataError(f"{times} columns are named {name!r}; give each a name of its own")
+        raise DataError(f"{times} columns are named {shown(name)}; give each a name of its own")
 
 
 def repair_names(names: Iterable[Any], taken: Iterable[str] = ()) -> tuple[str, ...]:
@@ -172,7 +174,8 @@ def as_floats(column: "pd.Series[Any]", label: str) -> Floats:
     kind = column.dtype.kind
     for key in (type(column.dtype), kind):
         if key in _REMEDIES:
-            raise DataError(f"{label} {_REMEDIES[key]}")
+            kinds = {pd.CategoricalDtype: "text", "M": "dates", "m": "dates"}
+            raise cell_error(f"{label} {_REMEDIES[key]}", [], kinds.get(key, ""))
     if kind not in "biuf":
         raise _not_numbers(column.to_numpy(object), label)
     with np.errstate(over="ignore"):  # a long double beyond float64 becomes inf, reported below
@@ -194,7 +197,7 @@ def check_finite(table: Floats, names: Iterable[Any]) -> None:
     """An error that names the first column with a cell that is not finite, and its row."""
     if not np.isfinite(table).all():
         for name, column in zip(names, table.T, strict=True):
-            as_floats(pd.Series(column), f"column {name!r}")
+            as_floats(pd.Series(column), f"column {shown(name)}")
 
 
 def check_size(values: Floats, label: str) -> None:
@@ -237,17 +240,17 @@ def weights_of_errors(y_err: Any, X: Any) -> Floats:
 def warn_of_oddities(X: Floats, y: Floats, names: Sequence[str], target: str) -> None:
     """Warn of constant and of equal columns; they stay in the table."""
     if y.min() == y.max():
-        warn(f"target {target!r} is {y[0]:g} in every row; any formula will be that constant")
+        warn(f"target {shown(target)} is {y[0]:g} in every row; any formula will be that constant")
     seen: dict[bytes, str] = {}
     leak = _digest(y)
     for name, column in zip(names, X.T, strict=True):
         if column.min() == column.max():
-            warn(f"column {name!r} is {column[0]:g} in every row, so it can't explain anything; leave it out")
+            warn(f"column {shown(name)} is {column[0]:g} in every row, so it can't explain anything; leave it out")
         digest = _digest(column)
         if digest == leak:
-            warn(f"column {name!r} equals target {target!r} in every row; leave it out unless that is meant")
+            warn(f"column {shown(name)} equals target {shown(target)} in every row; leave it out unless that is meant")
         elif digest in seen:
-            warn(f"columns {seen[digest]!r} and {name!r} are equal in every row; leave one out")
+            warn(f"columns {shown(seen[digest])} and {shown(name)} are equal in every row; leave one out")
         seen.setdefault(digest, name)
 
 
@@ -257,7 +260,8 @@ def _digest(column: Floats) -> bytes:
 
 def _missing(blank: NDArray[np.bool_], label: str) -> DataError:
     rows = _where(blank)
-    return cell_error(f"{label}: no value (NaN) in {in_rows(rows)}; drop or fill what is missing first", rows)
+    message = f"{label}: no value (NaN) in {in_rows(rows)}; drop or fill what is missing first"
+    return cell_error(message, rows, "missing")
 
 
 def _not_numbers(cells: NDArray[Any], label: str) -> DataError:
@@ -268,18 +272,34 @@ def _not_numbers(cells: NDArray[Any], label: str) -> DataError:
     if not text and blank.any():
         return _missing(blank, label)
     row = text[0] if text else 0
-    found = f"{label}: {cells[row]!r} in {in_rows([row])}"
+    found = f"{label}: {shown(cells[row])} in {in_rows([row])}"
     if not text:
-        kind = type(cells[row]).__name__
-        return DataError(f"{found} is an object of type {kind}; convert the column first (.astype(float))")
-    if _DECIMAL_COMMA.fullmatch(str(cells[row])):
+        return DataError(f"{found} {_of_what_type(cells[row])}")
+    if len(text) == len(present) and all(_DATE.fullmatch(str(cells[i])) for i in text):
+        return cell_error(f"{label} {_AS_DATES}", [], "dates")
+    kind = ""
+    if all(AMBIGUOUS.fullmatch(str(cells[i])) for i in text):
+        whole, _, decimals = str(cells[row]).strip().partition(",")
+        kind, remedy = (
+            "decimal",
+            f"it may be {whole}.{decimals} or {whole}{decimals}: say which sign is before decimals",
+        )
+    elif _DECIMAL_COMMA.fullmatch(str(cells[row])):
         remedy = f"if the comma is a decimal point, write {cells[row].strip().replace(',', '.')}"
     elif len(text) == len(present):
-        remedy = "leave the column out of the features, or put numbers in its place"
+        kind, remedy = "text", "leave the column out of the features, or put numbers in its place"
     else:
         remedy = "correct it or drop the row"
     others = f" (and {len(text) - 1} more like it)" if len(text) > 1 else ""
-    return cell_error(f"{found} is not a number{others}; {remedy}", [row])
+    return cell_error(f"{found} is not a number{others}; {remedy}", [row], kind)
+
+
+def _of_what_type(cell: Any) -> str:
+    if isinstance(cell, int):  # some cell of the column is too large to be one of numpy's
+        return (
+            "stands in a column with whole numbers beyond 64 bits; leave it out if they are labels, else .astype(float)"
+        )
+    return f"is an object of type {type(cell).__name__}; convert the column first (.astype(float))"
 
 
 def _where(mask: NDArray[np.bool_]) -> list[int]:

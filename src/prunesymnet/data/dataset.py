@@ -13,8 +13,10 @@ import pandas as pd
 from prunesymnet.data import checks
 from prunesymnet.data.checks import Floats
 from prunesymnet.data.losses import SQUARED, Loss, Relative, loss_of
-from prunesymnet.data.messages import listed
+from prunesymnet.data.messages import listed, shown
 from prunesymnet.errors import DataError
+
+LONG_NAME, MANY_NAMES = 100, 2000  # characters and names: beyond them nobody waits for a suggestion
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,8 +54,8 @@ class Dataset:
             raise DataError(f"the table has {'one row' if rows else 'no rows'}; a formula needs at least 2")
         X = np.empty((rows, features), order="F")
         for i, name in enumerate(names):
-            X[:, i] = checks.as_floats(table.iloc[:, i], f"column {name!r}")
-        y = checks.as_floats(target, f"target {self.target!r}")
+            X[:, i] = checks.as_floats(table.iloc[:, i], f"column {shown(name)}")
+        y = checks.as_floats(target, f"target {shown(self.target)}")
         w = None if weights is None else checks.as_weights(weights)
         checks.warn_of_oddities(X, y, names, self.target)
         self.__setstate__({"X": X, "y": y, "names": names, "weights": w})
@@ -128,8 +130,8 @@ class Dataset:
     def check_sizes(self) -> None:
         """An error for a column whose squares are out of the range of floats: sums of squares would not be numbers."""
         for name, column in self.columns.items():
-            checks.check_size(column, f"column {name!r}")
-        checks.check_size(self.y, f"target {self.target!r}")
+            checks.check_size(column, f"column {shown(name)}")
+        checks.check_size(self.y, f"target {shown(self.target)}")
 
     @property
     def columns(self) -> dict[str, Floats]:
@@ -294,9 +296,10 @@ def check_known(names: Iterable[Any], columns: Sequence[Any]) -> None:
     """An error for the first name that is no column."""
     for name in names:
         if name not in columns:
-            close = difflib.get_close_matches(str(name), map(str, columns), n=1, cutoff=0.5)
-            hint = f"did you mean {close[0]!r}? The" if close else "the"
-            raise DataError(f"no column is named {name!r}; {hint} columns are {listed(columns)}")
+            near = [str(column) for column in columns if len(str(column)) < LONG_NAME]
+            close = difflib.get_close_matches(str(name)[:LONG_NAME], near[:MANY_NAMES], n=1, cutoff=0.5)
+            hint = f"did you mean {shown(close[0])}? The" if close else "the"
+            raise DataError(f"no column is named {shown(name)}; {hint} columns are {listed(columns)}")
 
 
 def _labels(values: Any) -> list[Any] | None:
