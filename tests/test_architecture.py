@@ -19,7 +19,8 @@ ORDER = {
     ),
     "operators": ("operator", "protection", "onnx", "table", "custom"),
     "data": (
-        "messages", "sources", "cells", "losses", "checks", "dataset", "neighbours", "rows", "text", "sheets", "files",
+        "messages", "sources", "cells", "losses", "checks", "dataset", "categories", "neighbours", "rows", "text",
+        "sheets", "files",
     ),
     "expression": (
         "tree", "printing", "parsing", "program", "canonical", "expanding", "polynomial", "factoring", "fingerprint",

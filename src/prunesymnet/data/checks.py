@@ -20,6 +20,7 @@ from prunesymnet.operators import OPERATORS
 Floats = NDArray[np.float64]
 
 LARGEST = 1e150  # of a value: its square is still a float
+LEAST_ROWS = 3  # for a search: every line goes through two points, and there is nothing to choose by
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 _DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([T ].*)?", re.DOTALL)
 _AS_DATES = "holds dates; give the time since a start as a number, (t - t.min()).dt.total_seconds()"
@@ -205,6 +206,14 @@ def check_size(values: Floats, label: str) -> None:
     largest = float(np.abs(values).max())
     if largest > LARGEST or 0 < largest < 1 / LARGEST:
         raise DataError(f"{label} reaches {largest:.0e}, and its square is out of range; use another unit")
+
+
+def check_rows_of_a_search(rows: int) -> None:
+    if rows < LEAST_ROWS:
+        raise DataError(
+            f"the table has {rows} rows; a search needs at least {LEAST_ROWS}, since formulas of every kind go through "
+            f"{LEAST_ROWS - 1} points"
+        )
 
 
 def as_weights(column: "pd.Series[Any]") -> Floats:

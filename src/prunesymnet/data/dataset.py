@@ -278,11 +278,14 @@ def from_frame(
     columns = list(frame.columns)
     used = [target, *(name for name in (weights, y_err) if name is not None)]
     chosen = [name for name in columns if name not in used] if features is None else list(features)
+    if target in chosen:
+        raise DataError(f"target {shown(target)} is also a feature; take it out of the features")
     if not chosen:
         raise DataError(f"no feature columns: the table has only {listed(columns)}; add at least one more")
     used += chosen
     check_known(used, columns)
-    checks.check_unique([name for name in columns if name in used])
+    wanted = set(used)
+    checks.check_unique([name for name in columns if name in wanted])
     w, sigma = (None if name is None else frame[name] for name in (weights, y_err))
     names = checks.apart_from_operators(chosen, taken=[target])
     (called,) = checks.apart_from_operators([target], taken=names)
@@ -294,8 +297,9 @@ def from_frame(
 
 def check_known(names: Iterable[Any], columns: Sequence[Any]) -> None:
     """An error for the first name that is no column."""
+    known = set(columns)
     for name in names:
-        if name not in columns:
+        if name not in known:
             near = [str(column) for column in columns if len(str(column)) < LONG_NAME]
             close = difflib.get_close_matches(str(name)[:LONG_NAME], near[:MANY_NAMES], n=1, cutoff=0.5)
             hint = f"did you mean {shown(close[0])}? The" if close else "the"

@@ -4,6 +4,7 @@ What had to be assumed to read a file is said in one line, a `DataWarning`.
 """
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from prunesymnet.data.categories import indicators_like, with_indicators
 from prunesymnet.data.checks import as_floats
 from prunesymnet.data.dataset import Dataset, check_known, from_frame
 from prunesymnet.data.messages import in_rows, listed, shown, warn
@@ -47,6 +49,7 @@ def read_table(
     exclude: Iterable[str] = (),
     weights: str | None = None,
     y_err: str | None = None,
+    categories: Sequence[str] = (),
     drop_missing: bool = False,
     decimal: str | None = None,
     sheet: str | None = None,
@@ -60,8 +63,8 @@ def read_table(
     name of a sheet. A first column without a name that counts the rows is no feature.
 
     ``features`` are all other columns unless named, without those of ``exclude``. An empty cell or NaN is a missing
-    value, and ``drop_missing`` leaves such rows out. Any other cell that is not a number is named in the error, with
-    its line.
+    value, and ``drop_missing`` leaves such rows out. Columns of ``categories`` become a column of 0 and 1 for each
+    category. Any other cell that is not a number is named in the error, with its line.
 
     >>> read_table("no_such_file.csv", "y")
     Traceback (most recent call last):
@@ -73,8 +76,10 @@ def read_table(
         chosen = table.features([target], features, exclude, weights, y_err)
     if drop_missing:
         table = table.without_missing([*chosen, *(name for name in (target, weights, y_err) if name is not None)])
+    if categories:
+        table, chosen = table.with_indicators(chosen, categories)
     with table.located():
-        return from_frame(table.frame, target, features=chosen, weights=weights, y_err=y_err)
+        return from_frame(table.frame, target, features=chosen, weights=weights, y_err=y_err, repair=bool(categories))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +121,11 @@ class Table:
         if features is None:
             left_out |= {*targets, *filter(None, others)} | ({columns[0]} if counts_rows(self.frame) else set())
             features = columns
-        return [name for name in features if name not in left_out]
+        chosen = [name for name in features if name not in left_out]
+        for name, times in Counter([*chosen, *targets]).items():
+            if times > 1 and name in targets:
+                raise DataError(f"{shown(name)} is named twice as a target, or as a target and a feature; name it once")
+        return chosen
 
     def without_missing(self, columns: Sequence[str]) -> "Table":
         """The table without the rows that lack a value in one of the columns; a warning says how many these are."""
@@ -130,11 +139,23 @@ class Table:
         warn(f"{self.name}: left out {len(rows):,} of {len(lacking):,} rows, which lack a value: {in_rows(rows)}")
         return replace(self, frame=self.frame.loc[~lacking], kept=np.flatnonzero(~lacking).tolist())
 
-    def numbers(self, columns: Sequence[str]) -> NDArray[np.float64]:
-        """Some columns, all numbers and finite."""
+    def with_indicators(self, features: Sequence[str], categories: Sequence[str]) -> tuple["Table", list[str]]:
+        """The table with columns of 0 and 1 in place of those with categories, and the features that it has then."""
         with self.located():
-            check_known(columns, list(self.frame.columns))
-            cells = [as_floats(self.frame[name], f"column {shown(name)}") for name in columns]
+            stray = [name for name in categories if name not in features]
+            check_known(stray, list(self.frame.columns))
+            if stray:
+                raise DataError(f"categories has {shown(stray[0])}, which is no feature here")
+            part = with_indicators(self.frame[list(features)], categories)
+        others = self.frame[[name for name in self.frame.columns if name not in features]]
+        return replace(self, frame=pd.concat([part, others], axis="columns")), list(part.columns)
+
+    def numbers(self, columns: Sequence[str]) -> NDArray[np.float64]:
+        """Some columns, all numbers and finite; also those of 0 and 1 that tell of categories."""
+        with self.located():
+            frame = indicators_like(self.frame, columns)
+            check_known(columns, list(frame.columns))
+            cells = [as_floats(frame[name], f"column {shown(name)}") for name in columns]
             return np.column_stack(cells) if cells else np.zeros((len(self.frame), 0))
 
 
@@ -147,13 +168,19 @@ def counts_rows(frame: pd.DataFrame) -> bool:
 
 
 def read_frame(
-    source: str | os.PathLike[str] | BinaryIO, *, decimal: str | None = None, sheet: str | None = None
+    source: str | os.PathLike[str] | BinaryIO,
+    *,
+    decimal: str | None = None,
+    sheet: str | None = None,
+    name: str | None = None,
 ) -> Table:
-    """The whole table of a file, or of what a stream holds (as text); see `read_table`."""
-    is_file = isinstance(source, str | os.PathLike)
-    name = str(source) if is_file else str(getattr(source, "name", "the stream")).strip("<>")
+    """The whole table of a file, or of what a stream holds (as text), which messages call by its `name`; see
+    `read_table`."""
+    name = str(source) if name is None else name
     try:
         if not isinstance(source, str | os.PathLike):
+            if sheet is not None:
+                raise DataError("sheet is for files, and this is a stream; give the file's name")
             table, assumed = _parsed(text_of(source), name, ".csv", decimal)
         else:
             table, assumed = _read(Path(source), decimal, sheet)
