@@ -210,11 +210,11 @@ def fit(
             raise ValueError("--out keeps a search, and --form does without one: --save keeps its model")
         columns = Columns(
             listed(target), None if features is None else listed(features), listed(exclude or ""), weights, y_err,
-            listed(categories or ""), drop_missing, decimal, sheet,
+            listed(categories or ""), drop_missing, decimal, sheet, form,
         )  # fmt: skip
         table, chosen = chosen_of(data, columns)
         if form is not None:
-            model = fitted_form(form, table, chosen, columns, settings)
+            model = fitted_form(table, chosen, columns, settings)
         else:
             tables = datasets_of(table, chosen, columns)
             model = run(tables, settings, columns=tuple(map(str, chosen)), folder=out, progress=not quiet)

@@ -1,13 +1,15 @@
 """Tables in and out of the command line."""
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
-from prunesymnet.data import Dataset, Table, from_frame, read_frame
+from prunesymnet.data import Dataset, Table, from_frame, read_frame, repair_names
 from prunesymnet.data.checks import check_rows_of_a_search
 from prunesymnet.data.messages import listed
 from prunesymnet.errors import DataError
@@ -37,6 +39,7 @@ class Columns:
     drop_missing: bool = False
     decimal: str | None = None
     sheet: str | None = None
+    form: str | None = None
 
 
 def table_of(data: str, decimal: str | None = None, sheet: str | None = None) -> Table:
@@ -59,9 +62,23 @@ def chosen_of(data: str, columns: Columns) -> tuple[Table, list[str]]:
             if not columns.targets:
                 raise DataError(f"name the column to explain: --target, one of {listed(table.frame.columns)}")
             features = table.features(columns.targets, columns.features, columns.exclude, *others)
+        if columns.form is not None and columns.features is None:
+            features = _of_the_form(columns.form, table.frame, features, columns.categories)
         if columns.drop_missing:
             table = table.without_missing([*features, *columns.targets, *others])
         return table.with_indicators(features, columns.categories) if columns.categories else (table, features)
+
+
+def _of_the_form(form: str, frame: pd.DataFrame, features: list[str], categories: Sequence[str]) -> list[str]:
+    """The features without those that a form does not name and that could not be used: text, or missing cells. Others
+    stay, so that a name that is nearly a column's can be seen to be."""
+    named = set(re.findall(r"[^\W\d]\w*", form))
+    called = zip(features, repair_names(features), strict=True)
+    return [name for name, ours in called if ours in named or name in categories or _is_finite(frame[name])]
+
+
+def _is_finite(column: "pd.Series[float]") -> bool:
+    return column.dtype.kind in "biuf" and bool(np.isfinite(column.to_numpy(np.float64)).all())
 
 
 def datasets_of(table: Table, features: Sequence[str], columns: Columns) -> list[Dataset]:
@@ -77,13 +94,15 @@ def datasets_of(table: Table, features: Sequence[str], columns: Columns) -> list
     return found
 
 
-def fitted_form(form: str, table: Table, features: Sequence[str], columns: Columns, settings: SearchSettings) -> Model:
+def fitted_form(table: Table, features: Sequence[str], columns: Columns, settings: SearchSettings) -> Model:
     """The model whose formula has this form, with its constants fitted."""
     frame, targets = table.frame, list(columns.targets)
     weights, errors = (None if name is None else frame[name] for name in (columns.weights, columns.y_err))
     with _options_named(), table.located():
         y = frame[targets[0]] if len(targets) == 1 else frame[targets]
-        fitted = PruneSymRegressor(preset=settings).fit_form(form, frame[list(features)], y, weights, y_err=errors)
+        fitted = PruneSymRegressor(preset=settings).fit_form(
+            columns.form or "", frame[list(features)], y, weights, y_err=errors
+        )
     model: Model = fitted.model_
     return model
 
