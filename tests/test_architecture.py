@@ -14,8 +14,9 @@ SOURCE = Path(prunesymnet.__file__).parent
 # Each module builds on those before it, in every package: data flows one way.
 ORDER = {
     "": (
-        "version", "errors", "settings", "operators", "data", "expression", "export", "network", "coefficients", "bank",
-        "equations", "selection", "search", "progress", "runs", "estimator", "report", "cli", "__main__",
+        "version", "errors", "settings", "optional", "operators", "data", "expression", "export", "network",
+        "coefficients", "bank", "equations", "selection", "search", "progress", "runs", "estimator", "report", "cli",
+        "__main__",
     ),
     "operators": ("operator", "protection", "onnx", "table", "custom"),
     "data": (

@@ -15,7 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 from prunesymnet.cli.app import BAD_INPUT, INTERRUPTED, NOTHING_FOUND, USAGE, app, preset_names
-from prunesymnet.search import PRESETS
+from prunesymnet.data import read_table
+from prunesymnet.runs.folder import RunFolder
+from prunesymnet.search import PRESETS, SearchSettings
 from prunesymnet.version import __version__
 
 RNG = np.random.default_rng(0)
@@ -352,6 +354,51 @@ def test_ctrl_c_prints_the_best_so_far(folder):
     assert out.startswith("v = ")
     assert "interrupted" in out
     assert call("show", folder / "stopped").stdout.startswith("v = ")
+
+
+def test_a_gpu_that_is_not_there_is_said_in_one_line(folder, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    arguments = ("fit", folder / "law.csv", "-y", "v", "--device", "cuda", "--out", folder / "gpu")
+    result = call(*arguments, code=USAGE)
+    assert result.stderr == "error: device is 'cuda', and this machine has no GPU that torch can use: take 'cpu'\n"
+    assert not (folder / "gpu").exists()
+
+
+def test_a_run_on_a_gpu_goes_on_without_one(folder, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    table = read_table(folder / "law.csv", "v")
+    RunFolder(folder / "gpu").create([table], table.names, SearchSettings().on_device("cuda"))
+    before = sorted(path.read_bytes() for path in (folder / "gpu").iterdir())
+    assert "has no GPU that torch can use: take 'cpu'" in call("resume", folder / "gpu", code=USAGE).stderr
+    assert sorted(path.read_bytes() for path in (folder / "gpu").iterdir()) == before
+    assert call("resume", folder / "gpu", "--device", "cpu").stdout.startswith("v = x*y/(2*pi*z)\n")
+
+
+def test_standard_input_that_is_closed():
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$0" -m prunesymnet fit - -y v <&-', sys.executable], capture_output=True, text=True
+    )
+    assert done.returncode == BAD_INPUT
+    assert done.stderr == "error: standard input is closed; pipe a table into it, or name a file\n"
+
+
+@pytest.mark.parametrize("module", ["typer", "numpy", "pandas", "prunesymnet.cli.tables", "prunesymnet.search"])
+def test_ctrl_c_during_imports_leaves_no_traceback(module):
+    code = f"""
+import sys
+class Stopped:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Stopped())
+sys.argv = ["prunesymnet", "fit", "law.csv", "-y", "v"]
+from prunesymnet.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode in (INTERRUPTED, -signal.SIGINT)
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") <= 1
 
 
 def test_version():

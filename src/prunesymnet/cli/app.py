@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prunesymnet.cli import STOPPED
+
 if TYPE_CHECKING:
     from prunesymnet.runs import Model
 
-USAGE, BAD_INPUT, NOTHING_FOUND, INTERRUPTED = 2, 3, 4, 130
+USAGE, BAD_INPUT, NOTHING_FOUND, INTERRUPTED = 2, 3, 4, STOPPED
 LEAST_POINTS = 10  # from so many on, some are held out to judge by
 MOST_LAYERS = 12  # of a network that is drawn: more do not fit on a page that can be read
 
@@ -186,7 +188,7 @@ def fit(
     with clear_errors():
         from dataclasses import replace
 
-        from prunesymnet.cli.settings import constraints_of, network_settings, on_device, with_operators
+        from prunesymnet.cli.settings import constraints_of, network_settings, with_operators
         from prunesymnet.cli.tables import Columns, chosen_of, datasets_of, fitted_form
         from prunesymnet.runs import run
 
@@ -194,7 +196,7 @@ def fit(
         if operators is not None:
             settings = with_operators(settings, listed(operators))
         settings = replace(
-            on_device(settings, device),
+            settings.on_device(device),
             time_limit=settings.time_limit if time_limit is None else time_limit,
             max_complexity=max_complexity,
             constraints=constraints_of(
@@ -327,6 +329,7 @@ def resume(
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", "-t", help="Seconds to continue for (left out: as at first).")
     ] = None,
+    device: Annotated[str | None, typer.Option(help="cpu or cuda (left out: as at first).")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -334,7 +337,7 @@ def resume(
     with clear_errors():
         from prunesymnet.runs import resume as resumed
 
-        finish(resumed(run, time_limit=time_limit, progress=not quiet), as_json)
+        finish(resumed(run, time_limit=time_limit, device=device, progress=not quiet), as_json)
 
 
 # A benchmark's own --help is passed on to it.
@@ -455,7 +458,3 @@ def clear_errors() -> Iterator[None]:
         fail(str(problem), BAD_INPUT if isinstance(problem, PruneSymNetError | OSError) else USAGE)
     except IndexError as problem:
         fail(str(problem), USAGE)
-
-
-def main() -> None:
-    app()

@@ -55,15 +55,6 @@ def with_operators(settings: SearchSettings, names: list[str]) -> SearchSettings
     return replace(settings, operators=tuple(select_operators(dict.fromkeys(wanted))))
 
 
-def on_device(settings: SearchSettings, device: str) -> SearchSettings:
-    """Banks are scanned and networks trained there."""
-    return replace(
-        settings,
-        exhaustive=replace(settings.exhaustive, device=device),
-        training=replace(settings.training, device=device),
-    )
-
-
 def constraints_of(
     *,
     max_uses: str = "",

@@ -91,7 +91,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     random_state : int, RandomState or None, default=0
         The same number gives the same formula; None draws another each time.
     progress : bool, default=True
-        Whether to show the search on a terminal. Elsewhere it is silent.
+        Whether to show the search on a terminal or in a notebook. Elsewhere it is silent.
     callbacks : list of callables, default=()
         Each is called with an `Update` at every new best formula, and may raise StopIteration to end the fit.
     run_dir : path, default=None
@@ -408,6 +408,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         run_dir: str | os.PathLike[str],
         *,
         time_limit: float | None = None,
+        device: str | None = None,
         progress: bool = True,
         callbacks: Sequence[Any] = (),
         operators: Sequence[Operator] = (),
@@ -415,10 +416,12 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         allow: Any = None,
         loss: Any = None,
     ) -> Any:
-        """Continue the run of a folder, however it ended; for `operators` and what follows see `load`."""
+        """Continue the run of a folder, however it ended, on its device or on another; for `operators` and what follows
+        see `load`."""
         model = resume(
             run_dir,
             time_limit=time_limit,
+            device=device,
             operators=operators,
             functions=_functions(selection, allow, loss),
             callbacks=callbacks,

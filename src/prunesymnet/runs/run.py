@@ -14,6 +14,7 @@ from typing import Any
 from prunesymnet.data import Dataset
 from prunesymnet.equations import Front
 from prunesymnet.operators import Operator
+from prunesymnet.optional import check_device
 from prunesymnet.progress import Progress
 from prunesymnet.runs.folder import RunFolder, read_run
 from prunesymnet.runs.model import Model
@@ -40,6 +41,7 @@ def run(
     `columns` is what the user calls the columns, if they have names; `folder` is where to keep the run; `starts` say
     how far earlier searches got, one for each table.
     """
+    check_device(settings.device)
     columns = None if columns is None else tuple(map(str, columns))
     kept = None if folder is None else RunFolder(folder)
     if kept is not None:
@@ -51,15 +53,18 @@ def resume(
     folder: str | os.PathLike[str],
     *,
     time_limit: float | None = None,
+    device: str | None = None,
     operators: Sequence[Operator] = (),
     functions: Mapping[str, Any] | None = None,
     callbacks: Sequence[Callback] = (),
     progress: bool = True,
 ) -> Model:
-    """Continue the run of a folder, for as long as the first time or for `time_limit` seconds; what was found before
-    stays on the front."""
+    """Continue the run of a folder, for as long as the first time or for `time_limit` seconds, on the same device or on
+    another; what was found before stays on the front."""
     earlier = read_run(folder, operators=operators, functions=functions)
     settings = earlier.settings if time_limit is None else replace(earlier.settings, time_limit=time_limit)
+    settings = settings if device is None else settings.on_device(device)
+    check_device(settings.device)
     kept = RunFolder(folder)
     kept.append({"time": time.time(), "resumed": settings.time_limit})
     starts = [replace(start, again=start.again + 1) for start in earlier.starts]
