@@ -1,19 +1,22 @@
 """Files as people have them: what is read, what is assumed, and what is refused before it fills the memory."""
 
+import datetime
 import gzip
+import importlib.util
 import io
 import json
 import os
 import re
 import subprocess
 import sys
+import warnings
 import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from prunesymnet.data import read_frame, read_table, sources
+from prunesymnet.data import from_frame, read_frame, read_table, sources
 from prunesymnet.data.cells import decimal_of, with_numbers
 from prunesymnet.data.messages import MOST_OF_A_MESSAGE, listed, printable
 from prunesymnet.errors import DataError, DataWarning
@@ -339,6 +342,74 @@ def test_the_package_that_reads_excel_is_named_where_it_is_missing(tmp_path, mon
 def test_sheet_is_for_spreadsheets(tmp_path):
     with refused("sheet is for .xlsx and .ods"):
         read_frame(written(tmp_path / "t.csv", "a,y\n1,2\n"), sheet="one")
+
+
+def test_dates_in_excel(tmp_path):
+    file = xlsx(tmp_path / "t.xlsx", one=[["when", "y"], *([datetime.date(2021, 3, k), k] for k in (1, 2, 3))])
+    with refused("column 'when' holds dates", "the time since a start"):
+        read_table(file, "y")
+
+
+# Damaged files
+
+
+def contents() -> dict[str, bytes]:
+    """A table in each format."""
+    frame = pd.DataFrame({"a": A * 5, "b b": np.arange(15) ** 2, "t": ["x y"] * 15, "y": Y * 5})
+    text = frame.to_csv(index=False).encode()
+    with zipfile.ZipFile(packed := io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as file:
+        rows = [list(frame.columns), *frame.to_numpy().tolist()]
+        file.writestr("content.xml", ODS.format(tables=ods_table(rows)))
+    found = {
+        ".csv": text,
+        ".dat": b"# by hand\n" + frame.to_csv(sep=";", decimal=",").encode(),
+        ".txt.gz": gzip.compress(text),
+        ".json": frame.to_json(orient="records", lines=True).encode(),
+        ".parquet": frame.to_parquet(),
+        ".ods": packed.getvalue(),
+    }
+    if importlib.util.find_spec("openpyxl"):
+        frame.to_excel(sheet := io.BytesIO(), index=False)
+        found[".xlsx"] = sheet.getvalue()
+    return found
+
+
+PIECES = [
+    b"",
+    b"\0",
+    b"\xff",
+    b'"',
+    b",",
+    b";",
+    b"\n",
+    b"#",
+    b"1e999",
+    b"1,5",
+    b"{",
+    b"]",
+    b"\x1b[2J",
+    b"9" * 400,
+    b"\xff\xfe",
+]
+
+
+@pytest.mark.parametrize("suffix", contents())
+def test_a_damaged_file_is_a_table_or_one_of_our_errors(tmp_path, suffix):
+    whole, rng = contents()[suffix], np.random.default_rng(0)
+    for _ in range(60):
+        content = bytearray(whole)
+        for _ in range(rng.choice([1, 2, 8])):
+            start = rng.integers(len(content) + 1)
+            content[start : start + rng.choice([0, 1, 20, 10**6])] = PIECES[rng.integers(len(PIECES))]
+        file = written(tmp_path / f"t{suffix}", bytes(content))
+        message = ""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            try:
+                from_frame(read_frame(file).frame, "y", repair=True)
+            except DataError as problem:
+                message = str(problem)
+        assert len(message) < MOST_OF_A_MESSAGE
 
 
 # What would not end, or would fill the memory

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from prunesymnet.data.categories import indicators_like, with_indicators
 from prunesymnet.data.checks import as_floats
 from prunesymnet.data.dataset import Dataset, check_known, from_frame
-from prunesymnet.data.messages import in_rows, listed, shown, warn
+from prunesymnet.data.messages import in_rows, listed, reason_of, shown, warn
 from prunesymnet.data.sheets import parse_sheet
 from prunesymnet.data.sources import MOST_BYTES, check_cells, opened, text_of
 from prunesymnet.data.text import decoded, parse_csv, parse_json
@@ -238,7 +238,6 @@ def load_example(name: str) -> Dataset:
 
 
 def _read_parquet(handle: BinaryIO) -> pd.DataFrame:
-    from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 
     try:
@@ -249,8 +248,7 @@ def _read_parquet(handle: BinaryIO) -> pd.DataFrame:
             raise DataError(f"holds more than {MOST_BYTES:,} bytes; draw some of its rows first")
         handle.seek(0)
         return pd.read_parquet(handle, engine="pyarrow")
-    except (OSError, ValueError, NotImplementedError, ArrowException) as problem:
-        if isinstance(problem, DataError):
-            raise
-        reason = str(problem).partition("\n")[0]
-        raise DataError(f"can't be read as Parquet ({reason}); write it again") from None
+    except DataError:
+        raise
+    except Exception as problem:  # what a damaged file makes the reader raise can't be listed
+        raise DataError(f"can't be read as Parquet ({reason_of(problem)}); write it again") from None

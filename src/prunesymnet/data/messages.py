@@ -12,6 +12,7 @@ from typing import Any
 from prunesymnet.errors import DataError, DataWarning
 
 MOST_OF_A_VALUE = 60  # characters of a cell or a name: it is to be recognised, not read
+MOST_OF_A_REASON = 200  # characters of what another package says is wrong: a line or two
 MOST_OF_A_MESSAGE = 2000  # characters on a terminal: a screenful, which no message of ours needs
 
 
@@ -47,6 +48,11 @@ def printable(text: str, most: int = MOST_OF_A_MESSAGE) -> str:
     cut = text if len(text) <= most else f"{text[:most]}..."
     line = " ".join(cut.split()) if "\n" in cut else cut
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
+
+
+def reason_of(problem: Exception) -> str:
+    """What a reader of files says is wrong, in one line of bounded length."""
+    return printable(str(problem).strip().partition("\n")[0], MOST_OF_A_REASON) or type(problem).__name__
 
 
 def listed(names: Iterable[Any], most: int = 12) -> str:

@@ -5,6 +5,7 @@ cells or more is the line of names: titles stand alone.
 """
 
 import datetime
+import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
@@ -13,7 +14,7 @@ from xml.etree import ElementTree
 import pandas as pd
 
 from prunesymnet.data.cells import check_decimal, decimal_of, with_numbers
-from prunesymnet.data.messages import listed, shown
+from prunesymnet.data.messages import listed, reason_of, shown
 from prunesymnet.data.sources import MOST_BYTES, MOST_CELLS
 from prunesymnet.data.text import Parsed
 from prunesymnet.errors import DataError
@@ -31,16 +32,16 @@ def parse_sheet(handle: BinaryIO, kind: str, sheet: str | None = None, decimal: 
     """The table of a sheet, the first unless it is named; `kind` is .xlsx or .ods."""
     check_decimal(decimal)
     try:
-        with zipfile.ZipFile(handle) as packed:
+        with zipfile.ZipFile(handle) as packed, warnings.catch_warnings():
             if sum(part.file_size for part in packed.infolist()) > MOST_BYTES:
                 raise DataError(f"holds more than {MOST_BYTES:,} bytes; save the table alone, as CSV")
-        names, rows = (_excel if kind == ".xlsx" else _open_document)(handle, sheet)
-        filled = _filled(rows)
-    except (zipfile.BadZipFile, ElementTree.ParseError, KeyError, ValueError, TypeError, AttributeError) as problem:
-        if isinstance(problem, DataError):
-            raise
-        reason = str(problem).partition("\n")[0]
-        raise DataError(f"can't be read as a spreadsheet ({reason}); save it again, or as CSV") from None
+            warnings.simplefilter("ignore")  # of styles and the like, which are not read
+            names, rows = (_excel if kind == ".xlsx" else _open_document)(handle, sheet)
+            filled = _filled(rows)
+    except (DataError, ImportError):
+        raise
+    except Exception as problem:  # what a damaged file makes the readers raise can't be listed
+        raise DataError(f"can't be read as a spreadsheet ({reason_of(problem)}); save it again, or as CSV") from None
     chosen = names[0] if sheet is None else sheet
     assumed = [f"the first of its sheets, {shown(chosen)}"] if sheet is None and len(names) > 1 else []
     if not filled:

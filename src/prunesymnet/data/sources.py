@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from prunesymnet.data.messages import reason_of
 from prunesymnet.errors import DataError
 
 MOST_BYTES = 2**30  # of a table, unpacked: some ten times as much as a search makes use of, and no memory is full of it
@@ -43,7 +44,7 @@ def opened(file: Path) -> Iterator[BinaryIO]:
     except (OSError, EOFError, zlib.error) as problem:
         if isinstance(problem, FileNotFoundError):
             raise DataError(f"no such file in {file.absolute().parent}; check the path") from None
-        raise DataError(f"can't be read ({problem}); check its permissions, or write it again") from None
+        raise DataError(f"can't be read ({reason_of(problem)}); check its permissions, or write it again") from None
 
 
 def text_of(stream: BinaryIO) -> bytearray:
@@ -93,7 +94,7 @@ def _unpacked(first: bytes, stream: BinaryIO) -> Iterator[bytes]:
         with gzip.GzipFile(fileobj=_Joined(first, stream), mode="rb") as content:  # type: ignore[call-overload]
             yield from _chunks(content.read(CHUNK), content)
     except (OSError, EOFError, zlib.error) as problem:
-        raise DataError(f"can't be unpacked ({problem}); write it again") from None
+        raise DataError(f"can't be unpacked ({reason_of(problem)}); write it again") from None
 
 
 def _too_large() -> DataError:

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from prunesymnet.data.cells import check_decimal, decimal_of, is_number, with_numbers
-from prunesymnet.data.messages import counted, listed
+from prunesymnet.data.messages import counted, listed, reason_of
 from prunesymnet.data.sources import WIDE, check_cells
 from prunesymnet.errors import DataError
 
@@ -110,7 +110,7 @@ def parse_csv(text: str, decimal: str | None = None) -> Parsed:
     except pd.errors.ParserWarning:
         raise DataError(f"has more cells in a row than names in its first line, {len(header)}; add the names") from None
     except (csv.Error, pd.errors.ParserError) as problem:
-        raise DataError(f"is not a table ({str(problem).strip()}); correct that line") from None
+        raise DataError(f"is not a table ({reason_of(problem)}); correct that line") from None
     frame, facts = with_numbers(frame.set_axis(header, axis="columns"), decimal)
     return Parsed(frame, [*assumed, *facts], text, separator, before)
 
