@@ -389,6 +389,37 @@ def test_oddities_are_kept():
         make_dataset(X, [2, 2, 2, 2])
 
 
+def test_each_thing_is_told_once_with_a_count():
+    constant = pd.DataFrame(np.ones((4, 200)), columns=[f"c{k}" for k in range(200)])
+    with pytest.warns(DataWarning) as caught:
+        make_dataset(constant.assign(a=X[:, 0]), Y)
+    (one,) = caught
+    assert str(one.message).startswith(
+        "200 columns are constant, so they can't explain anything (c0, c1, c2 and 197 more)"
+    )
+    with pytest.warns(DataWarning) as caught:
+        make_dataset(np.repeat(X, 100, axis=1), Y)
+    (one,) = caught
+    assert str(one.message).startswith(
+        "198 columns are equal to another one in every row (x2 and x1, x3 and x1, x4 and x1"
+    )
+
+
+def test_another_target_is_checked_alone():
+    with warned("column 'c' is 3 in every row"):
+        data = from_frame(frame_with(c=3), "y", weights="a")
+    other = data.with_target(Y**2, "z")
+    assert same(other.with_target(Y, "y"), data)
+    with refused("target 'z': no value (NaN) in row 1"):
+        data.with_target([np.nan, 1, 2, 3], "z")
+    with refused("target 'c' is also a feature"):
+        data.with_target(Y, "c")
+    with refused("X has 4 rows and y has 2"):
+        data.with_target([1, 2], "z")
+    with warned("target 'z' is 3 in every row"), warned("column 'c' equals target 'z'"):
+        data.with_target([3, 3, 3, 3], "z")
+
+
 def test_zero_and_minus_zero_are_equal():
     with warned("columns 'x1' and 'x2' are equal"):
         make_dataset([[0.0, -0.0], [1.0, 1.0]], [1, 2])

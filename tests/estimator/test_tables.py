@@ -458,6 +458,13 @@ def test_weights_that_can_not_be_used(weights, message):
         fitted(X, Y, weights)
 
 
+def test_200_constant_columns_and_three_targets_give_one_warning():
+    wide = np.column_stack([X, np.ones((len(X), 200))])
+    with pytest.warns(DataWarning) as caught:
+        PruneSymRegressor(preset=FEW, time_limit=2).fit(wide, np.column_stack([Y, Y**2, Y + 1]))
+    assert [str(one.message)[:24] for one in caught] == ["200 columns are constant"]
+
+
 # ---- categories -----------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from prunesymnet.data import Dataset, Table, from_frame, read_frame, repair_names
 from prunesymnet.data.checks import check_rows_of_a_search
+from prunesymnet.data.dataset import check_known
 from prunesymnet.data.messages import listed
 from prunesymnet.errors import DataError
 from prunesymnet.estimator import PruneSymRegressor
@@ -84,14 +85,15 @@ def _is_finite(column: "pd.Series[float]") -> bool:
 def datasets_of(table: Table, features: Sequence[str], columns: Columns) -> list[Dataset]:
     """A Dataset for each target."""
     with _options_named(), table.located():
-        found = [
-            from_frame(
-                table.frame, target, features=features, weights=columns.weights, y_err=columns.y_err, repair=True
-            )
-            for target in columns.targets
-        ]
-        check_rows_of_a_search(found[0].rows)
-    return found
+        first, *others = columns.targets
+        check_known(others, list(table.frame.columns))
+        found = from_frame(
+            table.frame, first, features=features, weights=columns.weights, y_err=columns.y_err, repair=True
+        )
+        check_rows_of_a_search(found.rows)
+        called = repair_names(others, taken=[*found.names, found.target])
+        more = [found.with_target(table.frame[name], ours) for name, ours in zip(others, called, strict=True)]
+    return [found, *more]
 
 
 def fitted_form(table: Table, features: Sequence[str], columns: Columns, settings: SearchSettings) -> Model:

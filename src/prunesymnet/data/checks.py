@@ -13,13 +13,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from prunesymnet.data.cells import AMBIGUOUS, NUMBER
-from prunesymnet.data.messages import cell_error, in_rows, shown, warn
+from prunesymnet.data.messages import cell_error, in_rows, listed, shown, warn
 from prunesymnet.errors import DataError
 from prunesymnet.operators import OPERATORS
 
 Floats = NDArray[np.float64]
 
 LARGEST = 1e150  # of a value: its square is still a float
+NAMED = 3  # columns that a warning about many names
 LEAST_ROWS = 3  # for a search: every line goes through two points, and there is nothing to choose by
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 _DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([T ].*)?", re.DOTALL)
@@ -246,21 +247,37 @@ def weights_of_errors(y_err: Any, X: Any) -> Floats:
     return 1 / errors**2
 
 
-def warn_of_oddities(X: Floats, y: Floats, names: Sequence[str], target: str) -> None:
-    """Warn of constant and of equal columns; they stay in the table."""
-    if y.min() == y.max():
-        warn(f"target {shown(target)} is {y[0]:g} in every row; any formula will be that constant")
+def warn_of_columns(X: Floats, names: Sequence[str]) -> None:
+    """Warn of constant and of equal columns, of each kind once; they stay in the table."""
+    constant, equal = [], []
     seen: dict[bytes, str] = {}
-    leak = _digest(y)
     for name, column in zip(names, X.T, strict=True):
         if column.min() == column.max():
-            warn(f"column {shown(name)} is {column[0]:g} in every row, so it can't explain anything; leave it out")
-        digest = _digest(column)
-        if digest == leak:
-            warn(f"column {shown(name)} equals target {shown(target)} in every row; leave it out unless that is meant")
-        elif digest in seen:
-            warn(f"columns {shown(seen[digest])} and {shown(name)} are equal in every row; leave one out")
-        seen.setdefault(digest, name)
+            constant.append((name, column[0]))
+            continue
+        first = seen.setdefault(_digest(column), name)
+        if first != name:
+            equal.append((first, name))
+    if len(constant) == 1:
+        ((name, value),) = constant
+        warn(f"column {shown(name)} is {value:g} in every row, so it can't explain anything; leave it out")
+    elif constant:
+        some = listed([name for name, _ in constant], NAMED)
+        warn(f"{len(constant):,} columns are constant, so they can't explain anything ({some}); leave them out")
+    if len(equal) == 1:
+        warn(f"columns {shown(equal[0][0])} and {shown(equal[0][1])} are equal in every row; leave one out")
+    elif equal:
+        some = listed([f"{name} and {first}" for first, name in equal], NAMED)
+        warn(f"{len(equal):,} columns are equal to another one in every row ({some}); leave them out")
+
+
+def warn_of_target(X: Floats, y: Floats, names: Sequence[str], target: str) -> None:
+    """Warn of a target that is constant, or that is among the features; it stays."""
+    if y.min() == y.max():
+        warn(f"target {shown(target)} is {y[0]:g} in every row; any formula will be that constant")
+    candidates = np.flatnonzero(X[0] == y[0])  # most columns differ in the first row already
+    for k in candidates[np.all(X[:, candidates] == y[:, None], axis=0)][:NAMED]:
+        warn(f"column {shown(names[k])} equals target {shown(target)} in every row; leave it out unless that is meant")
 
 
 def _digest(column: Floats) -> bytes:

@@ -57,7 +57,8 @@ class Dataset:
             X[:, i] = checks.as_floats(table.iloc[:, i], f"column {shown(name)}")
         y = checks.as_floats(target, f"target {shown(self.target)}")
         w = None if weights is None else checks.as_weights(weights)
-        checks.warn_of_oddities(X, y, names, self.target)
+        checks.warn_of_columns(X, names)
+        checks.warn_of_target(X, y, names, self.target)
         self.__setstate__({"X": X, "y": y, "names": names, "weights": w})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -170,6 +171,17 @@ class Dataset:
     def with_weights(self, weights: Floats | None, count: int | None = None) -> "Dataset":
         """The same rows with other weights, which are not checked again; they stand for `count` measurements."""
         return self._with(weights=weights, count=count)
+
+    def with_target(self, y: Any, target: str) -> "Dataset":
+        """The same features with another target, by squared errors; what is checked and told is the target alone.
+
+        >>> make_dataset([1, 2, 3], [2, 4, 8]).with_target([1, 0, 1], "z")
+        Dataset(z from x1; 3 rows)
+        """
+        checks.check_names(self.names, target, self.features)
+        values = checks.as_floats(checks.as_column(y, "y", self.X), f"target {shown(target)}")
+        checks.warn_of_target(self.X, values, self.names, target)
+        return self._with(y=values, target=target, loss=SQUARED, start_weights=None)
 
     def with_loss(self, loss: Any) -> "Dataset":
         """The same rows with another loss, by its name or as a function, if the target allows it.

@@ -254,8 +254,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         self._flat = np.ndim(targets) == 1
         each = targets[:, None] if self._flat else targets
         known = y_err is not None
-        pairs = zip(each.T, called, strict=True)
-        return columns, [Dataset(features, y, ours, name, weights, errors_known=known) for y, name in pairs]
+        first = Dataset(features, each[:, 0], ours, called[0], weights, errors_known=known)
+        others = zip(each.T[1:], called[1:], strict=True)
+        return columns, [first, *(first.with_target(y, name) for y, name in others)]
 
     def _features(self, X: Any, *, reset: bool) -> Array:
         """X as finite numbers; an error names the column and the row."""
