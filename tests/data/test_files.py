@@ -478,6 +478,15 @@ def test_many_names_and_many_short_lines_do_not_fill_the_memory(tmp_path):
         read_frame(file)
 
 
+def test_a_file_of_20000_columns_is_a_table(tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).random((4, 20_001)), columns=[*(f"c{k}" for k in range(20_000)), "y"])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    data = read_table(tmp_path / "t.csv", "y")
+    assert np.array_equal(data.X, frame.to_numpy()[:, :-1])
+    with refused("no column is named 'c20000'", "columns are c0, c1", "and 19989 more"):
+        read_table(tmp_path / "t.csv", "c20000")
+
+
 def test_a_parquet_file_is_bounded_by_what_it_says_of_itself(tmp_path, monkeypatch):
     pd.DataFrame({"a": np.zeros(10**5)}).to_parquet(tmp_path / "t.parquet")
     monkeypatch.setattr(sources, "MOST_CELLS", 10**4)

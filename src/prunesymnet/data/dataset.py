@@ -52,9 +52,7 @@ class Dataset:
         weights = None if self.weights is None else checks.as_column(self.weights, "weights", self.X)
         if rows < 2:
             raise DataError(f"the table has {'one row' if rows else 'no rows'}; a formula needs at least 2")
-        X = np.empty((rows, features), order="F")
-        for i, name in enumerate(names):
-            X[:, i] = checks.as_floats(table.iloc[:, i], f"column {shown(name)}")
+        X = checks.all_floats(table, names)
         y = checks.as_floats(target, f"target {shown(self.target)}")
         w = None if weights is None else checks.as_weights(weights)
         checks.warn_of_columns(X, names)

@@ -39,7 +39,6 @@ from prunesymnet.data import (
     weighted_by_neighbours,
     with_indicators,
 )
-from prunesymnet.data.messages import shown
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, DomainWarning, InterruptedWarning
 from prunesymnet.estimator.parameters import is_whole, own_operators, settings_of
@@ -276,10 +275,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             frame = indicators_like(frame, self.model_.labels)
         validate_data(self, frame, skip_check_array=True, reset=reset)
         checks.check_unique(frame.columns)
-        cells = [checks.as_floats(frame.iloc[:, i], f"column {shown(name)}") for i, name in enumerate(frame.columns)]
-        if not cells or not len(frame):
+        if not frame.size:
             raise DataError(f"X has shape {frame.shape}: 0 feature(s) or 0 sample(s), while at least 1 is needed")
-        return np.column_stack(cells)
+        return checks.all_floats(frame, list(frame.columns))
 
     def _set(self, model: Model) -> "PruneSymRegressor":
         self.model_ = model
