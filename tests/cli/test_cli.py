@@ -53,6 +53,11 @@ def test_fit_prints_the_formula_first(folder):
     assert "exact" in out[-1]
 
 
+def test_a_well_known_formula_is_called_by_its_name():
+    text = "volume,pressure\n" + "".join(f"{v},{1400 / v}\n" for v in range(10, 40))
+    assert "  known as inverse proportion; also Boyle's law\n" in call("fit", "-", "-y", "pressure", input=text).stdout
+
+
 def test_a_formula_from_the_shell_and_nothing_else(folder):
     out = subprocess.run([*COMMAND, "fit", "law.csv", "--target", "v"], cwd=folder, capture_output=True, text=True)
     assert out.stdout.startswith("v = x*y/(2*pi*z)\n")
@@ -207,6 +212,13 @@ def test_what_a_file_holds_does_not_reach_the_terminal(folder):
     assert "\x1b" not in said
     said = call("fit", "-", "-y", "y", input=f"x,y\n{'z' * 10_000_000},1\n2,2\n3,3\n", code=BAD_INPUT).stderr
     assert len(said) < 1000
+
+
+def test_evaluations_are_counted_in_place_of_seconds(folder):
+    ran = call("fit", folder / "noise.csv", "-y", "v", "--max-evaluations", "100000", "--json")
+    record = json.loads(ran.stdout)
+    assert record["settings"]["max_evaluations"] == 100_000
+    assert record["fronts"][0]["status"] == "stopped at the limit of evaluations"
 
 
 def test_epochs_and_ablations_arrive(folder):
@@ -367,10 +379,10 @@ def test_a_gpu_that_is_not_there_is_said_in_one_line(folder, monkeypatch):
 def test_a_run_on_a_gpu_goes_on_without_one(folder, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     table = read_table(folder / "law.csv", "v")
-    RunFolder(folder / "gpu").create([table], table.names, SearchSettings().on_device("cuda"))
-    before = sorted(path.read_bytes() for path in (folder / "gpu").iterdir())
+    with RunFolder(folder / "gpu") as kept:
+        kept.create([table], table.names, SearchSettings().on_device("cuda"))
     assert "has no GPU that torch can use: take 'cpu'" in call("resume", folder / "gpu", code=USAGE).stderr
-    assert sorted(path.read_bytes() for path in (folder / "gpu").iterdir()) == before
+    assert not (folder / "gpu" / "progress.jsonl").exists()  # nothing was begun
     assert call("resume", folder / "gpu", "--device", "cpu").stdout.startswith("v = x*y/(2*pi*z)\n")
 
 

@@ -318,9 +318,24 @@ def test_a_constant_column_and_columns_that_are_equal():
     with pytest.warns(DataWarning, match="column 'x3' is 1 in every row"):
         assert formula(np.column_stack([X, np.ones(40)])) == "y = x1*x2"
     with pytest.warns(DataWarning, match=r"columns 'x\d' and 'x\d' are equal") as caught:
-        model = fitted(np.column_stack([X, X]))
-    assert len(caught) == 2
-    np.testing.assert_allclose(model.predict(np.column_stack([X, X])), Y)
+        model = fitted(np.column_stack([X, X[:, :1]]))
+    assert len(caught) == 1
+    np.testing.assert_allclose(model.predict(np.column_stack([X, X[:, :1]])), Y)
+
+
+def test_several_targets_warn_of_columns_once():
+    with pytest.warns(DataWarning) as caught:
+        fitted(np.ones((40, 200)), np.column_stack([Y, 2 * Y, Y**2]))
+    assert [str(warning.message)[:11] for warning in caught] == ["200 columns"]
+
+
+def test_a_frame_without_columns_and_numbers_beyond_floats():
+    with pytest.raises(DataError, match="0 feature"):
+        PruneSymRegressor().fit(pd.DataFrame(index=range(40)), Y)
+    with pytest.raises(DataError, match="beyond the range of floats"):
+        PruneSymRegressor().fit([[10**400], *([k] for k in range(39))], Y)
+    with pytest.raises(DataError, match=r"column 'a': 10{39}… in row 1 is a whole number of more than 64 bits"):
+        PruneSymRegressor().fit(pd.DataFrame({"a": [10**400, *range(39)]}), Y)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
@@ -462,7 +477,7 @@ def test_200_constant_columns_and_three_targets_give_one_warning():
     wide = np.column_stack([X, np.ones((len(X), 200))])
     with pytest.warns(DataWarning) as caught:
         PruneSymRegressor(preset=FEW, time_limit=2).fit(wide, np.column_stack([Y, Y**2, Y + 1]))
-    assert [str(one.message)[:24] for one in caught] == ["200 columns are constant"]
+    assert [str(one.message)[:26] for one in caught] == ["200 columns have one value"]
 
 
 # ---- categories -----------------------------------------------------------------------------------------

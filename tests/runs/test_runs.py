@@ -30,8 +30,8 @@ from models import (
     exact,
     model,
     noisy,
+    put_run,
     same_model,
-    sealed,
 )
 from prunesymnet.data import make_dataset
 from prunesymnet.errors import FileFormatError, NothingFoundError
@@ -655,11 +655,6 @@ def refused_run(folder, file, match=None):
     with pytest.raises(FileFormatError, match=match) as caught:
         read_run(folder).latest()
     assert str(caught.value).startswith(str(folder / file))
-
-
-def put_run(folder, **changes):
-    content = json.loads((folder / "run.json").read_text())["content"]
-    (folder / "run.json").write_text(sealed(content | changes, kind="prunesymnet run"))
 
 
 @pytest.mark.parametrize(

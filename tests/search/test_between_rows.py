@@ -25,12 +25,14 @@ def test_pairs_are_a_row_and_its_nearest(rows, seed):
     pairs = BetweenRows.of(data).pairs(data.names)
     count = min(2, rows - 1)
     X = np.unique(data.X, axis=0)
-    np.testing.assert_array_equal(pairs.one, np.repeat(X, count, axis=0))
+    np.testing.assert_array_equal(pairs.rows[pairs.first], np.repeat(X, count, axis=0))
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
     far = np.sqrt(((scaled[:, None] - scaled) ** 2).sum(axis=2)) + np.diag(np.full(rows, np.inf))
     for k in range(rows):
         nearest = X[np.argsort(far[k])[:count]]
-        assert {tuple(row) for row in pairs.two[count * k : count * (k + 1)]} == {tuple(row) for row in nearest}
+        assert {tuple(row) for row in pairs.rows[pairs.second[count * k : count * (k + 1)]]} == {
+            tuple(row) for row in nearest
+        }
 
 
 @pytest.mark.parametrize("x", [np.r_[-2:-1:20j, 1:2:20j], np.repeat(np.linspace(-1, 1.1, 20), 3)])
@@ -54,7 +56,7 @@ def test_equal_rows_have_nothing_between_them():
 
 
 def test_of_many_rows_some_are_enough():
-    assert len(BetweenRows.of(table(5 * MOST_ROWS)).pairs(("x", "y")).one) <= 2 * MOST_ROWS
+    assert len(BetweenRows.of(table(5 * MOST_ROWS)).pairs(("x", "y")).first) <= 2 * MOST_ROWS
 
 
 def test_what_stays_in_the_targets_range_costs_nothing():

@@ -130,7 +130,7 @@ def test_waves_that_the_rows_do_not_show_are_not_even_on_the_front(table):
 def test_a_search_shows_nothing_that_the_rows_do_not(table):
     front = search(table, few_fits(150)).front
     between = Rows.of(table, SETTINGS).between
-    assert all(math.isfinite(between.cost(row.expression)) for row in front)
+    assert all(math.isfinite(between.penalty(row.expression)) for row in front)
     assert not any(wave in str(front.best.expression) for wave in ("sin", "cos"))
 
 
@@ -140,6 +140,6 @@ def test_a_phase_is_not_rounded_away_where_the_wave_without_it_is_not_shown():
         year, 10 * np.sin(0.0283 * year) + 3 * np.random.default_rng(0).normal(size=100), names=["year"], target="flow"
     )
     between = Rows.of(table, SETTINGS).between
-    assert not math.isfinite(between.cost(fit(parse("10.0*sin(0.0283*year)"), table).expression))
+    assert not math.isfinite(between.penalty(fit(parse("10.0*sin(0.0283*year)"), table).expression))
     front = finished(table, "10.0*sin(0.0283*year + 0.001)", "1.0*year + 1.0")
-    assert all(math.isfinite(between.cost(row.expression)) for row in front)
+    assert all(math.isfinite(between.penalty(row.expression)) for row in front)

@@ -144,6 +144,12 @@ class Bank:
             left = place[left]
         refers = (self.operator >= 0) | (self.operator == RECIPROCAL)
 
+        def moved(
+            nodes: Index,
+        ) -> Index:  # where there is none, it may be a column's number, of those that are no nodes
+            some = refers & (nodes >= 0)
+            return np.where(some, place[np.where(some, nodes, 0)], nodes) if some.any() else nodes
+
         def put(old: Any, new: Any) -> Any:
             return np.concatenate([old, np.broadcast_to(new, more)])[order]
 
@@ -151,8 +157,8 @@ class Bank:
             np.concatenate([self.values, values[chosen]])[order],
             both[order],
             put(self.operator, kind),
-            put(np.where(refers & (self.left >= 0), place[self.left], self.left), left),
-            put(np.where(refers & (self.right >= 0), place[self.right], self.right), -1),
+            put(moved(self.left), left),
+            put(moved(self.right), -1),
             put(self.flipped, False),
             put(self.nested, kind == LISTED),
             self.names,

@@ -166,7 +166,7 @@ class Target:
 
     def says_enough(self, rows: NDArray[np.bool_]) -> bool:
         """Whether few of the other rows are left out, or only such as are small: noise around zero has no logarithm."""
-        if rows.sum() >= (1 - MOST_LEFT_OUT) * len(rows):
+        if np.count_nonzero(rows) >= (1 - MOST_LEFT_OUT) * len(rows):
             return True
         square = self.weights * self.values**2
         return bool(rows.sum() >= ENOUGH * len(rows) and square[~rows].sum() <= SMALL_ONES * square.sum())
@@ -232,11 +232,12 @@ def invertible(table: Mapping[str, Operator]) -> list[Operator]:
 def even_out(weights: Array) -> Array:
     """Weights of sum 1: rows that hardly count are left out, as long as enough are left (noise on top of nearly nothing
     has a logarithm that is far off), and the others evened out until enough of them count."""
-    order = np.argsort(-weights, kind="stable")
-    most = np.searchsorted(np.cumsum(weights[order]), (1 - NEARLY_NOTHING) * weights.sum()) + 1
-    rows = weights > 0
-    if most >= ENOUGH * rows.sum():
-        rows[order[most:]] = False
+    rows, total = weights > 0, weights.sum()
+    if weights.min() <= NEARLY_NOTHING * total:
+        order = np.argsort(-weights, kind="stable")
+        most = np.searchsorted(np.cumsum(weights[order]), (1 - NEARLY_NOTHING) * total) + 1
+        if most >= ENOUGH * rows.sum():
+            rows[order[most:]] = False
     power = 1.0
     while True:
         even: Array = np.where(rows, weights / weights.max(), 0.0) ** power * rows

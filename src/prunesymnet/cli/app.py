@@ -2,8 +2,9 @@
 
 What takes long to import is imported in the command that needs it, so that `--help` appears at once.
 
-Exit codes: 0 done; 2 wrong usage; 3 a table, a formula, a model or a folder that can't be used; 4 no formula found that
-keeps the constraints; 130 stopped by Ctrl-C (with the best so far printed).
+Exit codes: 0 done; 2 wrong usage; 3 a table, a formula, a model or a folder that can't be used, or could not be written
+(what was found is printed all the same); 4 no formula found that keeps the constraints; 130 stopped by Ctrl-C (with the
+best so far printed).
 """
 
 import enum
@@ -94,6 +95,12 @@ ForbidNested = Annotated[
 MaxConstants = Annotated[int | None, typer.Option("--max-constants", help="How many constants may be fitted.", min=0)]
 Requires = Annotated[str, typer.Option("--requires", help="Columns that must appear: a,b.")]
 Seconds = Annotated[float, typer.Option("--time-limit", "-t", help="Seconds to search at most.")]
+Evaluations = Annotated[
+    int | None,
+    typer.Option(
+        "--max-evaluations", help="Formulas to score or fit at most, in place of seconds: the same on every machine."
+    ),
+]
 StandardErrors = Annotated[
     str | None, typer.Option("--y-err", help="A column of standard errors of the target, in place of weights.")
 ]
@@ -156,6 +163,7 @@ def fit(
         float | None,
         typer.Option("--time-limit", "-t", help="Seconds to search at most (left out: the preset's, 60 by default)."),
     ] = None,
+    max_evaluations: Evaluations = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A folder to keep the run in (see resume, report).")
     ] = None,
@@ -188,16 +196,18 @@ def fit(
     with clear_errors():
         from dataclasses import replace
 
-        from prunesymnet.cli.settings import constraints_of, network_settings, with_operators
+        from prunesymnet.cli.settings import constraints_of, limit_of, network_settings, with_operators
         from prunesymnet.cli.tables import Columns, chosen_of, datasets_of, fitted_form
-        from prunesymnet.runs import run
+        from prunesymnet.runs import run, save_or_warn
+        from prunesymnet.runs.files import check_can_be_written
 
         settings = network_settings(preset, epochs=epochs, no_gradient=no_gradient, random_pruning=random_pruning)
         if operators is not None:
             settings = with_operators(settings, listed(operators))
         settings = replace(
             settings.on_device(device),
-            time_limit=settings.time_limit if time_limit is None else time_limit,
+            time_limit=limit_of(settings, time_limit, max_evaluations),
+            max_evaluations=max_evaluations,
             max_complexity=max_complexity,
             constraints=constraints_of(
                 max_uses=max_uses, max_argument=max_argument, forbid_nested=forbid_nested, max_constants=max_constants,
@@ -210,6 +220,8 @@ def fit(
         )  # fmt: skip
         if form is not None and out is not None:
             raise ValueError("--out keeps a search, and --form does without one: --save keeps its model")
+        if save is not None:
+            check_can_be_written(save)
         columns = Columns(
             listed(target), None if features is None else listed(features), listed(exclude or ""), weights, y_err,
             listed(categories or ""), drop_missing, decimal, sheet, form,
@@ -221,7 +233,7 @@ def fit(
             tables = datasets_of(table, chosen, columns)
             model = run(tables, settings, columns=tuple(map(str, chosen)), folder=out, progress=not quiet)
         if save is not None:
-            model.save(save)
+            save_or_warn(model, save)
         finish(model, as_json)
 
 
@@ -282,8 +294,9 @@ def report(run: RunDir, out: Out = None) -> None:
         from prunesymnet.report import write_report
         from prunesymnet.runs import read_run
 
-        for path in write_report(read_run(run), out or run / "report.html")[:1]:
-            typer.echo(path)
+        if out is not None and out.is_symlink():
+            out = out.resolve()  # a link that the user names is followed, one that is in the run's folder is not
+        typer.echo(write_report(read_run(run), out or run / "report.html")[0])
 
 
 @app.command()
@@ -419,7 +432,7 @@ def write(content: Any, out: Path | None) -> None:
 def fail(message: str, code: int) -> None:
     from prunesymnet.data.messages import printable
 
-    typer.echo(f"error: {' '.join(printable(message).split())}", err=True)
+    typer.echo(f"error: {printable(' '.join(message.split()))}", err=True)
     raise typer.Exit(code)
 
 
@@ -428,19 +441,24 @@ def clear_errors() -> Iterator[None]:
     """One line that says what is wrong and what to do; no traceback for what a user can correct."""
     import warnings
 
-    from prunesymnet.errors import DataWarning, DomainWarning, InterruptedWarning
+    from prunesymnet.errors import DataWarning, DomainWarning, InterruptedWarning, NotWrittenWarning
 
-    def show(message: Any, *_: Any, **__: Any) -> None:
+    shown: list[type[Warning]] = []
+
+    def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
         from prunesymnet.data.messages import printable
 
+        shown.append(category)
         typer.echo(f"note: {printable(str(message))}", err=True)
 
     try:
         with warnings.catch_warnings():
-            for ours in (DataWarning, DomainWarning, InterruptedWarning):
-                warnings.simplefilter("always", ours)
+            for ours in (DataWarning, DomainWarning, InterruptedWarning, NotWrittenWarning):
+                warnings.simplefilter("always", ours)  # an error would keep the formula from us
             warnings.showwarning = show
             yield
+        if NotWrittenWarning in shown:  # what was found is printed, but a file that was asked for is not there
+            raise typer.Exit(BAD_INPUT)
     except BrokenPipeError:
         raise  # the reader of our output has gone: typer ends quietly
     except KeyboardInterrupt:

@@ -1,5 +1,6 @@
 """From the options of a command to `SearchSettings`."""
 
+import math
 from dataclasses import replace
 
 from prunesymnet.operators import select_operators
@@ -53,6 +54,13 @@ def with_operators(settings: SearchSettings, names: list[str]) -> SearchSettings
     """The settings with these operators in place of the preset's; `id` is always one."""
     wanted = [name for name in names if name] + ["id"]
     return replace(settings, operators=tuple(select_operators(dict.fromkeys(wanted))))
+
+
+def limit_of(settings: SearchSettings, time_limit: float | None, max_evaluations: int | None) -> float:
+    """The seconds that are asked for; else none where evaluations are counted instead, and those of the preset."""
+    if time_limit is not None:
+        return time_limit
+    return settings.time_limit if max_evaluations is None else math.inf
 
 
 def constraints_of(

@@ -20,8 +20,9 @@ from prunesymnet.operators import OPERATORS
 Floats = NDArray[np.float64]
 
 LARGEST = 1e150  # of a value: its square is still a float
-NAMED = 3  # columns that a warning about many names
 LEAST_ROWS = 3  # for a search: every line goes through two points, and there is nothing to choose by
+MOST_LISTED = 5  # names in a warning, which says how many there are
+TOO_LONG = "leave the column out if they are labels, give them as floats if they are sizes"
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 _DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([T ].*)?", re.DOTALL)
 _AS_DATES = "holds dates; give the time since a start as a number, (t - t.min()).dt.total_seconds()"
@@ -123,7 +124,7 @@ def is_name(name: Any) -> bool:
 
 
 def check_unique(names: Iterable[Any]) -> None:
-    name, times = Counter(names).most_common(1)[0]
+    name, times = next(iter(Counter(names).most_common(1)), (None, 0))
     if times > 1:
         raise DataError(f"{times} columns are named {shown(name)}; give each a name of its own")
 
@@ -169,6 +170,21 @@ def _repaired(name: str, position: int) -> str:
 # Cells
 
 
+def as_matrix(table: Any, names: Sequence[Any]) -> Floats:
+    """A frame or a two-dimensional array as finite float64, column by column in new memory. A table that is such
+    numbers already is taken as a whole: column by column, twenty thousand of them would take seconds."""
+    kinds = set(table.dtypes) if isinstance(table, pd.DataFrame) else {table.dtype}
+    if kinds == {np.dtype(np.float64)} and not np.ma.isMaskedArray(table):
+        matrix: Floats = np.array(table.to_numpy() if isinstance(table, pd.DataFrame) else table, order="F")
+        if np.isfinite(matrix).all():
+            return matrix
+    frame = pd.DataFrame(table, copy=False)
+    matrix = np.empty(frame.shape, order="F")
+    for i, name in enumerate(names):
+        matrix[:, i] = as_floats(frame.iloc[:, i], f"column {shown(name)}")
+    return matrix
+
+
 def as_floats(column: "pd.Series[Any]", label: str) -> Floats:
     """The column as finite float64, in new memory."""
     if column.dtype == object:  # often plain numbers, made objects by a text column beside them
@@ -195,18 +211,6 @@ def as_floats(column: "pd.Series[Any]", label: str) -> Floats:
     return floats
 
 
-def all_floats(frame: pd.DataFrame, names: Sequence[Any]) -> Floats:
-    """All columns as finite float64, column by column in new memory; an error names the column and the row."""
-    if all(isinstance(kind, np.dtype) and kind == np.float64 for kind in frame.dtypes):
-        table: Floats = np.array(frame.to_numpy(), order="F")
-        if np.isfinite(table).all():
-            return table
-    table = np.empty(frame.shape, order="F")
-    for k, name in enumerate(names):
-        table[:, k] = as_floats(frame.iloc[:, k], f"column {shown(name)}")
-    return table
-
-
 def check_finite(table: Floats, names: Iterable[Any]) -> None:
     """An error that names the first column with a cell that is not finite, and its row."""
     if not np.isfinite(table).all():
@@ -214,10 +218,15 @@ def check_finite(table: Floats, names: Iterable[Any]) -> None:
             as_floats(pd.Series(column), f"column {shown(name)}")
 
 
+def is_fine_size(largest: Any) -> Any:
+    """Whether the squares of values whose largest is of this size are numbers, too."""
+    return (largest == 0) | ((largest <= LARGEST) & (largest >= 1 / LARGEST))
+
+
 def check_size(values: Floats, label: str) -> None:
     """Squares of the values must be numbers too."""
     largest = float(np.abs(values).max())
-    if largest > LARGEST or 0 < largest < 1 / LARGEST:
+    if not is_fine_size(largest):
         raise DataError(f"{label} reaches {largest:.0e}, and its square is out of range; use another unit")
 
 
@@ -259,37 +268,38 @@ def weights_of_errors(y_err: Any, X: Any) -> Floats:
     return 1 / errors**2
 
 
-def warn_of_columns(X: Floats, names: Sequence[str]) -> None:
-    """Warn of constant and of equal columns, of each kind once; they stay in the table."""
-    constant, equal = [], []
-    seen: dict[bytes, str] = {}
-    for name, column in zip(names, X.T, strict=True):
-        if column.min() == column.max():
-            constant.append((name, column[0]))
-            continue
-        first = seen.setdefault(_digest(column), name)
-        if first != name:
-            equal.append((first, name))
+def warn_of_oddities(X: Floats, y: Floats, names: Sequence[str], target: str) -> None:
+    """Warn of a constant target, of one that stands among the columns, and of constant and equal columns, each kind
+    once; all stay in the table."""
+    warn_of_target(X, y, names, target)
+    constant = np.flatnonzero(X.min(axis=0) == X.max(axis=0)).tolist()
     if len(constant) == 1:
-        ((name, value),) = constant
-        warn(f"column {shown(name)} is {value:g} in every row, so it can't explain anything; leave it out")
+        (one,) = constant
+        warn(f"column {shown(names[one])} is {X[0, one]:g} in every row, so it can't explain anything; leave it out")
     elif constant:
-        some = listed([name for name, _ in constant], NAMED)
-        warn(f"{len(constant):,} columns are constant, so they can't explain anything ({some}); leave them out")
+        which = listed((names[k] for k in constant), MOST_LISTED)
+        warn(f"{len(constant)} columns have one value in every row, so they can't explain anything: {which}")
+    seen: dict[bytes, str] = {}
+    equal = []
+    for k in sorted({*range(len(names))} - {*constant}):
+        first = seen.setdefault(_digest(X[:, k]), names[k])
+        equal += [(first, names[k])] if first != names[k] else []
     if len(equal) == 1:
         warn(f"columns {shown(equal[0][0])} and {shown(equal[0][1])} are equal in every row; leave one out")
     elif equal:
-        some = listed([f"{name} and {first}" for first, name in equal], NAMED)
-        warn(f"{len(equal):,} columns are equal to another one in every row ({some}); leave them out")
+        which = listed((f"{again} ({first})" for first, again in equal), MOST_LISTED)
+        warn(f"{len(equal)} columns equal one before them in every row; leave them out: {which}")
 
 
 def warn_of_target(X: Floats, y: Floats, names: Sequence[str], target: str) -> None:
-    """Warn of a target that is constant, or that is among the features; it stays."""
+    """Warn of a target that is constant, or equal to a column."""
     if y.min() == y.max():
         warn(f"target {shown(target)} is {y[0]:g} in every row; any formula will be that constant")
-    candidates = np.flatnonzero(X[0] == y[0])  # most columns differ in the first row already
-    for k in candidates[np.all(X[:, candidates] == y[:, None], axis=0)][:NAMED]:
-        warn(f"column {shown(names[k])} equals target {shown(target)} in every row; leave it out unless that is meant")
+    same = np.flatnonzero((X[0] == y[0]) & (X[-1] == y[-1])).tolist()  # few are left to compare in full
+    leaks = [names[k] for k in same if np.array_equal(X[:, k], y)]
+    if leaks:
+        whose = f"column {shown(leaks[0])} equals" if len(leaks) == 1 else f"columns {listed(leaks, MOST_LISTED)} equal"
+        warn(f"{whose} target {shown(target)} in every row; leave it out unless that is meant")
 
 
 def _digest(column: Floats) -> bytes:
@@ -309,10 +319,14 @@ def _not_numbers(cells: NDArray[Any], label: str) -> DataError:
     text = [i for i in present if isinstance(cells[i], (str, bytes)) and not NUMBER.fullmatch(str(cells[i]))]
     if not text and blank.any():
         return _missing(blank, label)
-    row = text[0] if text else 0
+    large = (i for i in present if isinstance(cells[i], int) and not -(2**63) <= cells[i] < 2**64)
+    row = text[0] if text else next(large, 0)
     found = f"{label}: {shown(cells[row])} in {in_rows([row])}"
+    if not text and isinstance(cells[row], int):
+        return cell_error(f"{found} is a whole number of more than 64 bits; {TOO_LONG}", [row])
     if not text:
-        return DataError(f"{found} {_of_what_type(cells[row])}")
+        kind = type(cells[row]).__name__
+        return DataError(f"{found} is an object of type {kind}; convert the column first (.astype(float))")
     if len(text) == len(present) and all(_DATE.fullmatch(str(cells[i])) for i in text):
         return cell_error(f"{label} {_AS_DATES}", [], "dates")
     kind = ""
@@ -330,14 +344,6 @@ def _not_numbers(cells: NDArray[Any], label: str) -> DataError:
         remedy = "correct it or drop the row"
     others = f" (and {len(text) - 1} more like it)" if len(text) > 1 else ""
     return cell_error(f"{found} is not a number{others}; {remedy}", [row], kind)
-
-
-def _of_what_type(cell: Any) -> str:
-    if isinstance(cell, int):  # some cell of the column is too large to be one of numpy's
-        return (
-            "stands in a column with whole numbers beyond 64 bits; leave it out if they are labels, else .astype(float)"
-        )
-    return f"is an object of type {type(cell).__name__}; convert the column first (.astype(float))"
 
 
 def _where(mask: NDArray[np.bool_]) -> list[int]:

@@ -1,10 +1,11 @@
 """The Dataset, and how to make one of arrays or of a frame's columns."""
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -45,19 +46,21 @@ class Dataset:
     start_weights: Floats | None = None
 
     def __post_init__(self) -> None:
-        table = checks.as_frame(self.X, "X")
+        table = checks.as_table(self.X, "X")
         rows, features = table.shape
         names = checks.check_names(self.names, self.target, features)
         target = checks.as_column(self.y, "y", self.X)
         weights = None if self.weights is None else checks.as_column(self.weights, "weights", self.X)
         if rows < 2:
             raise DataError(f"the table has {'one row' if rows else 'no rows'}; a formula needs at least 2")
-        X = checks.all_floats(table, names)
+        X = checks.as_matrix(table, names)
         y = checks.as_floats(target, f"target {shown(self.target)}")
         w = None if weights is None else checks.as_weights(weights)
-        checks.warn_of_columns(X, names)
-        checks.warn_of_target(X, y, names, self.target)
+        checks.warn_of_oddities(X, y, names, self.target)
         self.__setstate__({"X": X, "y": y, "names": names, "weights": w})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}  # what was computed of them stays here
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Pickling and copying forget that an array was read-only, so it is said wherever fields are set.
@@ -128,14 +131,32 @@ class Dataset:
 
     def check_sizes(self) -> None:
         """An error for a column whose squares are out of the range of floats: sums of squares would not be numbers."""
-        for name, column in self.columns.items():
-            checks.check_size(column, f"column {shown(name)}")
+        largest = np.maximum(self.X.max(axis=0), -self.X.min(axis=0))
+        for k in np.flatnonzero(~checks.is_fine_size(largest)).tolist():
+            checks.check_size(self.X[:, k], f"column {shown(self.names[k])}")
         checks.check_size(self.y, f"target {shown(self.target)}")
 
-    @property
-    def columns(self) -> dict[str, Floats]:
+    @cached_property
+    def columns(self) -> Mapping[str, Floats]:
         """The features by name, as views of X."""
-        return dict(zip(self.names, self.X.T, strict=True))
+        return MappingProxyType(dict(zip(self.names, self.X.T, strict=True)))
+
+    def only(self, names: Sequence[str]) -> "Dataset":
+        """The same rows with some of the columns, in the order of `names`."""
+        places = {name: k for k, name in enumerate(self.names)}
+        X = np.asfortranarray(self.X[:, [places[name] for name in names]])
+        return self._with(X=X, names=tuple(names))
+
+    def with_columns(self, X: Floats) -> "Dataset":
+        """The same rows with other values in the columns, which are not checked again."""
+        return self._with(X=np.asfortranarray(X))
+
+    def with_target(self, y: Any, target: str) -> "Dataset":
+        """The same columns and weights with another target, which alone is checked."""
+        values = checks.as_floats(checks.as_column(y, "y", self.X), f"target {shown(target)}")
+        checks.check_names(self.names, target, self.features)
+        checks.warn_of_target(self.X, values, self.names, target)
+        return self._with(y=values, target=target)
 
     def __repr__(self) -> str:
         weighted = "" if self.weights is None else ", weighted"
@@ -170,17 +191,6 @@ class Dataset:
         """The same rows with other weights, which are not checked again; they stand for `count` measurements."""
         return self._with(weights=weights, count=count)
 
-    def with_target(self, y: Any, target: str) -> "Dataset":
-        """The same features with another target, by squared errors; what is checked and told is the target alone.
-
-        >>> make_dataset([1, 2, 3], [2, 4, 8]).with_target([1, 0, 1], "z")
-        Dataset(z from x1; 3 rows)
-        """
-        checks.check_names(self.names, target, self.features)
-        values = checks.as_floats(checks.as_column(y, "y", self.X), f"target {shown(target)}")
-        checks.warn_of_target(self.X, values, self.names, target)
-        return self._with(y=values, target=target, loss=SQUARED, start_weights=None)
-
     def with_loss(self, loss: Any) -> "Dataset":
         """The same rows with another loss, by its name or as a function, if the target allows it.
 
@@ -209,7 +219,7 @@ class Dataset:
 
     def _with(self, **fields: Any) -> "Dataset":
         other = object.__new__(Dataset)
-        other.__setstate__({name: getattr(self, name) for name in self.__dataclass_fields__} | fields)
+        other.__setstate__(self.__getstate__() | fields)
         return other
 
     def split(self, holdout: float = 0.25, seed: int = 0) -> tuple["Dataset", "Dataset"]:

@@ -16,12 +16,23 @@ MOST_OF_A_REASON = 200  # characters of what another package says is wrong: a li
 MOST_OF_A_MESSAGE = 2000  # characters on a terminal: a screenful, which no message of ours needs
 
 
-def warn(message: str) -> None:
+def warn(message: str, category: type[Warning] = DataWarning) -> None:
     # The warning is to point at the caller's line, however many of our own lie between.
     frame, level = inspect.currentframe(), 1
     while frame and frame.f_back and frame.f_globals.get("__name__", "").startswith("prunesymnet"):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, DataWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
+
+
+def printable(text: str, most: int = MOST_OF_A_MESSAGE) -> str:
+    r"""A text on one line of a terminal: control characters escaped, and cut where it is long.
+
+    >>> print(printable("two\nlines, \x1b[2Jcleared"))
+    two lines, \x1b[2Jcleared
+    """
+    cut = text if len(text) <= most else f"{text[:most]}..."
+    line = " ".join(cut.split()) if "\n" in cut else cut
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
 
 
 def shown(value: Any) -> str:
@@ -37,17 +48,6 @@ def shown(value: Any) -> str:
         return f"{value[:MOST_OF_A_VALUE]!r}{rest}"
     text = repr(value)
     return text if len(text) <= MOST_OF_A_VALUE else printable(text, MOST_OF_A_VALUE)
-
-
-def printable(text: str, most: int = MOST_OF_A_MESSAGE) -> str:
-    r"""A text on one line of a terminal: control characters escaped, and cut where it is long.
-
-    >>> print(printable("two\nlines, \x1b[2Jcleared"))
-    two lines, \x1b[2Jcleared
-    """
-    cut = text if len(text) <= most else f"{text[:most]}..."
-    line = " ".join(cut.split()) if "\n" in cut else cut
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
 
 
 def reason_of(problem: Exception) -> str:

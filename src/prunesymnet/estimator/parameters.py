@@ -1,5 +1,6 @@
 """From the estimator's parameters to `SearchSettings`, each one checked by name."""
 
+import math
 import os
 from collections.abc import Iterable
 from dataclasses import replace
@@ -28,7 +29,11 @@ def settings_of(estimator: Any) -> SearchSettings:
     if estimator.max_epochs is not None and preset.pruner == "exhaustive":
         given = f"got {estimator.max_epochs!r} with a preset that trains none"
         raise ValueError(f'max_epochs is for trained networks (preset="paper" and its variants), {given}')
-    for name in ("max_complexity", "max_epochs", "time_limit", "selection", "loss"):
+    if estimator.max_evaluations is not None:
+        said["time_limit"] = (
+            math.inf
+        )  # unless one is given, too: a limit that is the same everywhere is without a clock
+    for name in ("max_complexity", "max_epochs", "max_evaluations", "time_limit", "selection", "loss"):
         if getattr(estimator, name) is not None:
             said[name] = getattr(estimator, name)
     if estimator.operators is not None:

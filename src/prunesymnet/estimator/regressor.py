@@ -16,6 +16,7 @@ It checks what comes in and hands out what was found. The search is in `search`,
 
 import html
 import os
+import time
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,7 +29,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from prunesymnet.coefficients import FitSettings, fit
+from prunesymnet.coefficients import FitSettings, FitStatus, fit
 from prunesymnet.data import (
     Dataset,
     check_finite,
@@ -41,9 +42,10 @@ from prunesymnet.data import (
 )
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, DomainWarning, InterruptedWarning
+from prunesymnet.estimator.forms import no_value_error, parameters_of, read_form
 from prunesymnet.estimator.parameters import is_whole, own_operators, settings_of
 from prunesymnet.estimator.tables import as_pandas, has_names, targets_of
-from prunesymnet.expression import Expression, parse
+from prunesymnet.expression import Expression
 from prunesymnet.operators import Operator
 from prunesymnet.runs import Model, ended_by_hand, load_model, resume, run
 from prunesymnet.search import Constraints, SearchSettings, Start
@@ -78,6 +80,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     time_limit : float, default=None
         Seconds for the whole fit. None: what the preset has, 60. A search ends earlier when a formula is exact, or when
         what is left looks like noise.
+    max_evaluations : int, default=None
+        Formulas to be scored or fitted, for each target: a limit that is the same on every run and with any number of
+        threads, in place of the clock (a `time_limit` counts only if it is given, too). None: no such limit.
     preset : str or SearchSettings, default="default"
         "default", "paper" (the paper's method alone), "no-gradient", "random-pruning", or settings of your own.
     max_epochs : int, default=None
@@ -125,6 +130,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         selection: Any = None,
         loss: Any = None,
         time_limit: float | None = None,
+        max_evaluations: int | None = None,
         preset: str | SearchSettings = "default",
         max_epochs: int | None = None,
         n_jobs: int | None = -1,
@@ -142,6 +148,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         self.selection = selection
         self.loss = loss
         self.time_limit = time_limit
+        self.max_evaluations = max_evaluations
         self.preset = preset
         self.max_epochs = max_epochs
         self.n_jobs = n_jobs
@@ -161,6 +168,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         by 1/y_err**2, and what a formula leaves below them is noise. Ctrl-C ends the search with the best formulas so
         far.
         """
+        began = time.monotonic()
         settings = settings_of(self)
         earlier = getattr(self, "fronts_", ()) if self.warm_start else ()
         columns, tables = self._tables(X, y, sample_weight, settings, y_err=y_err)
@@ -176,6 +184,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             starts=starts,
             callbacks=tuple(self.callbacks),
             progress=bool(self.progress),
+            began=began,
         )
         _warn_if_stopped(model)
         return self._set(model)
@@ -191,6 +200,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         y_err: Any = None,
     ) -> "PruneSymRegressor":
         """Fit the constants of a form that you know: every name in it that is not a column, every number with a point.
+        `y = a*x + b` may be written for `a*x + b`.
 
         `names` are the columns' names where X has none (else x1, x2, ...; a single column may be called x).
 
@@ -202,24 +212,23 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         ['a', 'b', 'c']
         """
         settings = settings_of(self)
-        tree = form if isinstance(form, Expression) else parse(form, operators=own_operators(settings))
+        tree = read_form(form, own_operators(settings))
         if names is not None and (isinstance(names, str) or has_names(X)):
             raise ValueError(f"names must be a list of names for an X that has none, got {names!r}")
         if names is None and not has_names(X) and np.shape(X)[1:] == (1,) and "x" in tree.variables:
             names = ["x"]
         columns, tables = self._tables(X, y, sample_weight, settings, names, y_err)
-        parameters = [name for name in tree.variables if name not in tables[0].names]
-        if parameters == list(tree.variables) != [str(tree)]:
-            known = ", ".join(tables[0].names)
-            raise ValueError(f"the form {tree} has none of the columns ({known}): all its names would be constants")
+        parameters = parameters_of(tree, tables[0].names)
         starts = FitSettings(starts=STARTS, seed=settings.seed)
         fronts = []
-        for table in map(distinct_rows, tables):
-            table.check_sizes()
-            table = table.with_loss(settings.loss)
+        for whole in tables:
+            whole.check_sizes()
+            table = distinct_rows(whole).with_loss(settings.loss)
             if table.rows <= settings.rows:  # of more, all distances would take long
                 table = weighted_by_neighbours(table)
             found = fit(tree, table, parameters=parameters, settings=starts)
+            if found.status is FitStatus.NOT_FINITE:
+                raise no_value_error(tree, found.parameters, whole)
             fronts.append(Front((Equation.of(found, table),), 0, found.status.value, found.seconds, 1))
         return self._set(Model(tuple(fronts), tables[0].names, columns, settings))
 
@@ -252,8 +261,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         called = repair_names(labels, taken=ours)
         self._flat = np.ndim(targets) == 1
         each = targets[:, None] if self._flat else targets
-        known = y_err is not None
-        first = Dataset(features, each[:, 0], ours, called[0], weights, errors_known=known)
+        first = Dataset(features, each[:, 0], ours, called[0], weights, errors_known=y_err is not None)
         others = zip(each.T[1:], called[1:], strict=True)
         return columns, [first, *(first.with_target(y, name) for y, name in others)]
 
@@ -264,20 +272,23 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
                 raise DataError(f"categories are columns of a frame by their names, and X is a {type(X).__name__}")
             if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
                 raise DataError("X has masked cells; fill them (.filled()) or drop their rows")
-            table: Array = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset)
+            try:
+                table: Array = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset)
+            except OverflowError:
+                raise DataError(f"X has a whole number beyond the range of floats; {checks.TOO_LONG}") from None
             known = getattr(self, "model_", None)
             check_finite(table, known.labels if known and not reset else [f"x{i + 1}" for i in range(table.shape[1])])
             return table
         frame = as_pandas(X, "X")  # whose names every version of scikit-learn reads
+        checks.check_unique(frame.columns)  # first: scikit-learn's own message lists every name
         if reset and self.categories:
             frame = with_indicators(frame, self.categories)
         elif not reset:
             frame = indicators_like(frame, self.model_.labels)
         validate_data(self, frame, skip_check_array=True, reset=reset)
-        checks.check_unique(frame.columns)
-        if not frame.size:
+        if 0 in frame.shape:
             raise DataError(f"X has shape {frame.shape}: 0 feature(s) or 0 sample(s), while at least 1 is needed")
-        return checks.all_floats(frame, list(frame.columns))
+        return checks.as_matrix(frame, list(frame.columns))
 
     def _set(self, model: Model) -> "PruneSymRegressor":
         self.model_ = model

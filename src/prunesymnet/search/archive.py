@@ -68,7 +68,7 @@ class Archive:
         self.rows = rows
         self.by_size: dict[tuple[int, int], Candidate] = {}
         self.best: Candidate | None = None
-        self.improvements: list[tuple[int, str, float]] = []  # (epoch, formula, error on held-out rows)
+        self.improvements: list[tuple[int, Expression, float]] = []  # (epoch, formula, error on held-out rows)
         self.tries: dict[str, int] = {}
         self.fits = 0
         self.refused = 0  # formulas that are not allowed, and so not fitted
@@ -97,7 +97,7 @@ class Archive:
 
     def set_best(self, candidate: Candidate) -> None:
         self.best = candidate
-        self.improvements.append((candidate.epoch, str(candidate.expression), candidate.heldout_mse))
+        self.improvements.append((candidate.epoch, candidate.expression, candidate.heldout_mse))
 
     @property
     def exact(self) -> bool:

@@ -93,7 +93,7 @@ def reductions(expression: Expression) -> list[Expression]:
     return list(found.values())
 
 
-def without_small_terms(expression: Expression, data: Dataset) -> list[Expression]:
+def without_small_terms(expression: Expression, data: Dataset) -> Iterator[Expression]:
     """The formulas without all terms that are small in their sums, wherever these stand, by several measures of what is
     small; the simplest first.
 
@@ -103,25 +103,30 @@ def without_small_terms(expression: Expression, data: Dataset) -> list[Expressio
     >>> print(*without_small_terms(parse("1/(x + 2e-5*x**2 - 3e-7*sin(x)) + 1e-5*exp(x)"), table), sep=" | ")
     1/x | 1/(2e-05*x**2 + x) + 1e-05*exp(x)
     """
-    found: dict[str, Expression] = {}
+    known: set[str] = set()
+    before: Expression | None = None
     for share in SMALL:  # the largest first: where that takes nothing out, none does
         shorter = _without_terms_below(expression, data, share)
         if shorter.size >= expression.size:
             break
+        if shorter == before:
+            continue
+        before = shorter
         smaller, form = canonical_and_skeleton(shorter)
-        if smaller.complexity < expression.complexity:
-            found.setdefault(form, smaller)
-    return list(found.values())
+        if smaller.complexity < expression.complexity and form not in known:
+            known.add(form)
+            yield smaller
 
 
 def _without_terms_below(expression: Expression, data: Dataset, share: float) -> Expression:
     """The tree without the terms whose root mean square is below this share of their sum's."""
 
     def as_sum(terms: Terms) -> Expression:
-        values = [sign * evaluate(term, data.columns).values for sign, term in terms] if len(terms) > 1 else []
-        least = share * _rms(sum(values, np.zeros(data.rows)))
-        kept = [one for one, value in zip(terms, values, strict=True) if not _rms(value) < least] if values else terms
-        (sign, total), *others = kept or terms
+        if len(terms) > 1:
+            values = [sign * evaluate(term, data.columns).values for sign, term in terms]
+            least = share * _rms(sum(values, np.zeros(data.rows)))
+            terms = [one for one, value in zip(terms, values, strict=True) if not _rms(value) < least] or terms
+        (sign, total), *others = terms
         total = total if sign > 0 else apply("neg", total)
         for sign, term in others:
             total = total + term if sign > 0 else total - term

@@ -14,10 +14,11 @@ from prunesymnet.coefficients import Fit
 from prunesymnet.data import weighted_around
 from prunesymnet.expression import compile_expression, evaluate
 from prunesymnet.search.archive import Archive
-from prunesymnet.search.settings import SearchStatus
+from prunesymnet.search.settings import SearchSettings, SearchStatus
 from prunesymnet.search.stages.base import SAYS_SOMETHING, Context
 
 TO_FINISH = 0.05  # of the time limit: for the last fits and the rounding
+TO_SPARE = 0.5  # seconds beyond the limit that finishing may take: even of a limit of 0.1 s, an answer is rounded
 SIMPLE = 10  # complexity: an exact formula that is longer is given some more batches to find a shorter one
 MORE_BATCHES = 6  # about what a bank proposes until its pairs and single nodes are through
 FINAL = ("polynomials", "networks")  # stages whose exact formulas are final: all terms at once, and shrunk at the end
@@ -28,7 +29,7 @@ CLEARLY = 4.0  # bits more than chance
 
 
 class LimitReached(Exception):
-    """A limit of time or of fits ends the search."""
+    """A limit of time, of fits or of evaluations ends the search."""
 
     def __init__(self, status: SearchStatus) -> None:
         self.status = status
@@ -36,27 +37,30 @@ class LimitReached(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """Time as `clock` tells it, and the number of fits (None: any)."""
+    """Time as `clock` tells it, and the numbers of fits and of formulas that are scored or fitted (None: any)."""
 
-    time_limit: float
-    max_fits: int | None
+    time_limit: float = math.inf
+    max_fits: int | None = None
+    max_evaluations: int | None = None
     clock: Callable[[], float] = time.monotonic
     began: float = 0.0
 
     @classmethod
-    def start(cls, time_limit: float, max_fits: int | None, clock: Callable[[], float]) -> "Limits":
-        return cls(time_limit, max_fits, clock, clock())
+    def start(cls, settings: SearchSettings, clock: Callable[[], float]) -> "Limits":
+        return cls(settings.time_limit, settings.max_fits, settings.max_evaluations, clock, clock())
 
     @property
     def seconds(self) -> float:
         return self.clock() - self.began
 
-    def check(self, fits: int) -> None:
+    def check(self, fits: int, evaluations: int = 0) -> None:
         """Raise if a limit is reached."""
         if self.seconds > (1 - TO_FINISH) * self.time_limit:
             raise LimitReached(SearchStatus.TIME_LIMIT)
         if self.max_fits is not None and fits >= self.max_fits:
             raise LimitReached(SearchStatus.FIT_LIMIT)
+        if self.max_evaluations is not None and evaluations >= self.max_evaluations:
+            raise LimitReached(SearchStatus.EVALUATION_LIMIT)
 
 
 @dataclass
