@@ -14,11 +14,15 @@ SOURCE = Path(prunesymnet.__file__).parent
 # Each module builds on those before it, in every package: data flows one way.
 ORDER = {
     "": (
-        "version", "errors", "settings", "operators", "data", "expression", "export", "network", "coefficients", "bank",
-        "catalogue", "equations", "selection", "search", "progress", "runs", "estimator", "report", "cli", "__main__",
+        "version", "errors", "settings", "optional", "operators", "data", "expression", "export", "network",
+        "coefficients", "bank", "catalogue", "equations", "selection", "search", "progress", "runs", "estimator",
+        "report", "cli", "__main__",
     ),
     "operators": ("operator", "protection", "onnx", "table", "custom"),
-    "data": ("messages", "losses", "checks", "dataset", "neighbours", "rows", "files"),
+    "data": (
+        "messages", "sources", "cells", "losses", "checks", "dataset", "categories", "neighbours", "rows", "text",
+        "sheets", "files",
+    ),
     "expression": (
         "tree", "printing", "parsing", "program", "canonical", "expanding", "polynomial", "factoring", "fingerprint",
         "sampling",

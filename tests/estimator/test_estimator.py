@@ -83,6 +83,7 @@ def test_it_is_a_regressor_of_one_target_or_several():
 
 OWN = make_operator("doubled_sine", lambda v: np.sin(2 * v))
 PARAMETERS = {
+    "categories": ["a"],
     "operators": ["+", "*", OWN],
     "max_complexity": 9,
     "constraints": {"max_uses": {"exp": 1}, "requires": ["x1"]},

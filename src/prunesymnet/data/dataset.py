@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from prunesymnet.data import checks
 from prunesymnet.data.checks import Floats
 from prunesymnet.data.losses import SQUARED, Loss, Relative, loss_of
-from prunesymnet.data.messages import listed
+from prunesymnet.data.messages import listed, shown
 from prunesymnet.errors import DataError
+
+LONG_NAME, MANY_NAMES = 100, 2000  # characters and names: beyond them nobody waits for a suggestion
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +55,7 @@ class Dataset:
         if rows < 2:
             raise DataError(f"the table has {'one row' if rows else 'no rows'}; a formula needs at least 2")
         X = checks.as_matrix(table, names)
-        y = checks.as_floats(target, f"target {self.target!r}")
+        y = checks.as_floats(target, f"target {shown(self.target)}")
         w = None if weights is None else checks.as_weights(weights)
         checks.warn_of_oddities(X, y, names, self.target)
         self.__setstate__({"X": X, "y": y, "names": names, "weights": w})
@@ -132,8 +134,8 @@ class Dataset:
         """An error for a column whose squares are out of the range of floats: sums of squares would not be numbers."""
         largest = np.maximum(self.X.max(axis=0), -self.X.min(axis=0))
         for k in np.flatnonzero(~checks.is_fine_size(largest)).tolist():
-            checks.check_size(self.X[:, k], f"column {self.names[k]!r}")
-        checks.check_size(self.y, f"target {self.target!r}")
+            checks.check_size(self.X[:, k], f"column {shown(self.names[k])}")
+        checks.check_size(self.y, f"target {shown(self.target)}")
 
     @cached_property
     def columns(self) -> Mapping[str, Floats]:
@@ -152,7 +154,7 @@ class Dataset:
 
     def with_target(self, y: Any, target: str) -> "Dataset":
         """The same columns and weights with another target, which alone is checked."""
-        values = checks.as_floats(checks.as_column(y, "y", self.X), f"target {target!r}")
+        values = checks.as_floats(checks.as_column(y, "y", self.X), f"target {shown(target)}")
         checks.check_names(self.names, target, self.features)
         checks.warn_of_target(self.X, values, self.names, target)
         return self._with(y=values, target=target)
@@ -301,11 +303,14 @@ def from_frame(
     columns = list(frame.columns)
     used = [target, *(name for name in (weights, y_err) if name is not None)]
     chosen = [name for name in columns if name not in used] if features is None else list(features)
+    if target in chosen:
+        raise DataError(f"target {shown(target)} is also a feature; take it out of the features")
     if not chosen:
         raise DataError(f"no feature columns: the table has only {listed(columns)}; add at least one more")
     used += chosen
     check_known(used, columns)
-    checks.check_unique([name for name in columns if name in used])
+    wanted = set(used)
+    checks.check_unique([name for name in columns if name in wanted])
     w, sigma = (None if name is None else frame[name] for name in (weights, y_err))
     names = checks.apart_from_operators(chosen, taken=[target])
     (called,) = checks.apart_from_operators([target], taken=names)
@@ -317,11 +322,13 @@ def from_frame(
 
 def check_known(names: Iterable[Any], columns: Sequence[Any]) -> None:
     """An error for the first name that is no column."""
+    known = set(columns)
     for name in names:
-        if name not in columns:
-            close = difflib.get_close_matches(str(name), map(str, columns), n=1, cutoff=0.5)
-            hint = f"did you mean {close[0]!r}? The" if close else "the"
-            raise DataError(f"no column is named {name!r}; {hint} columns are {listed(columns)}")
+        if name not in known:
+            near = [str(column) for column in columns if len(str(column)) < LONG_NAME]
+            close = difflib.get_close_matches(str(name)[:LONG_NAME], near[:MANY_NAMES], n=1, cutoff=0.5)
+            hint = f"did you mean {shown(close[0])}? The" if close else "the"
+            raise DataError(f"no column is named {shown(name)}; {hint} columns are {listed(columns)}")
 
 
 def _labels(values: Any) -> list[Any] | None:

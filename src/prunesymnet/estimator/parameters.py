@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from prunesymnet.operators import OPERATORS, Operator, select_operators
+from prunesymnet.optional import check_device
 from prunesymnet.search import PRESETS, Constraints, SearchSettings
 
 
@@ -47,8 +48,7 @@ def settings_of(estimator: Any) -> SearchSettings:
         except TypeError as problem:
             raise TypeError(f"constraints must be Constraints or a dict of their fields: {problem}") from None
     if estimator.device is not None:
-        said["exhaustive"] = replace(preset.exhaustive, device=estimator.device)
-        said["training"] = replace(preset.training, device=estimator.device)
+        preset = preset.on_device(estimator.device)
     said["workers"] = _workers(estimator.n_jobs)
     if isinstance(estimator.preset, str) or estimator.random_state != 0:
         said["seed"] = _seed(estimator.random_state)
@@ -66,11 +66,8 @@ def _check_others(estimator: Any) -> None:
         raise TypeError(f"run_dir must be a path, got {estimator.run_dir!r}")
     if estimator.device is not None and not isinstance(estimator.device, str):
         raise TypeError(f"device must be cpu or cuda, got {estimator.device!r}")
-    if estimator.device is not None and estimator.device.startswith("cuda"):
-        import torch
-
-        if not torch.cuda.is_available():
-            raise ValueError(f"device is {estimator.device!r}, and this machine has no GPU that torch can use")
+    if estimator.device is not None:
+        check_device(estimator.device)
 
 
 def own_operators(settings: SearchSettings) -> list[Operator]:

@@ -30,7 +30,16 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from prunesymnet.coefficients import FitSettings, FitStatus, fit
-from prunesymnet.data import Dataset, check_finite, checks, distinct_rows, repair_names, weighted_by_neighbours
+from prunesymnet.data import (
+    Dataset,
+    check_finite,
+    checks,
+    distinct_rows,
+    indicators_like,
+    repair_names,
+    weighted_by_neighbours,
+    with_indicators,
+)
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, DomainWarning, InterruptedWarning
 from prunesymnet.estimator.forms import no_value_error, parameters_of, read_form
@@ -57,6 +66,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         The largest complexity of a formula: one for each variable, constant and operator, two for functions.
     constraints : Constraints or dict, default=None
         Further rules: `max_uses`, `max_argument`, `forbid_nested`, `max_constants`, `requires`, `allow`.
+    categories : list of str, default=None
+        Columns of a frame that hold categories: text, or numbers that stand for something. Each category becomes a
+        column of 0 and 1, `material=steel`, which is `material_steel` in formulas.
     selection : str or callable, default=None
         Which formula of the front is chosen: that of least description length ("mdl"), "bic", "aic", "accuracy" (least
         error), "heldout" (least error on held-out rows), or a function from the table `equations_` to a row. None: what
@@ -83,7 +95,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     random_state : int, RandomState or None, default=0
         The same number gives the same formula; None draws another each time.
     progress : bool, default=True
-        Whether to show the search on a terminal. Elsewhere it is silent.
+        Whether to show the search on a terminal or in a notebook. Elsewhere it is silent.
     callbacks : list of callables, default=()
         Each is called with an `Update` at every new best formula, and may raise StopIteration to end the fit.
     run_dir : path, default=None
@@ -104,7 +116,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     fronts_ : tuple of Front
         One for each target.
     n_features_in_, feature_names_in_, n_outputs_ : int, array, int
-        The number of columns, their names where X has some, and the number of targets.
+        The number of columns, their names where X has some, and the number of targets. With `categories`, each of these
+        counts as a column.
     """
 
     def __init__(
@@ -113,6 +126,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         operators: Sequence[str | Operator] | None = None,
         max_complexity: int | None = None,
         constraints: Constraints | Mapping[str, Any] | None = None,
+        categories: Sequence[str] | None = None,
         selection: Any = None,
         loss: Any = None,
         time_limit: float | None = None,
@@ -130,6 +144,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         self.operators = operators
         self.max_complexity = max_complexity
         self.constraints = constraints
+        self.categories = categories
         self.selection = selection
         self.loss = loss
         self.time_limit = time_limit
@@ -157,6 +172,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         settings = settings_of(self)
         earlier = getattr(self, "fronts_", ()) if self.warm_start else ()
         columns, tables = self._tables(X, y, sample_weight, settings, y_err=y_err)
+        checks.check_rows_of_a_search(tables[0].rows)
         starts: list[Start] = []
         if len(earlier) == len(tables) and self.model_.names == tables[0].names:
             starts = [Start(tuple(equation.expression for equation in front), 0, 1) for front in earlier]
@@ -252,6 +268,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     def _features(self, X: Any, *, reset: bool) -> Array:
         """X as finite numbers; an error names the column and the row."""
         if not has_names(X):
+            if reset and self.categories:
+                raise DataError(f"categories are columns of a frame by their names, and X is a {type(X).__name__}")
             if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
                 raise DataError("X has masked cells; fill them (.filled()) or drop their rows")
             try:
@@ -263,6 +281,10 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             return table
         frame = as_pandas(X, "X")  # whose names every version of scikit-learn reads
         checks.check_unique(frame.columns)  # first: scikit-learn's own message lists every name
+        if reset and self.categories:
+            frame = with_indicators(frame, self.categories)
+        elif not reset:
+            frame = indicators_like(frame, self.model_.labels)
         validate_data(self, frame, skip_check_array=True, reset=reset)
         if 0 in frame.shape:
             raise DataError(f"X has shape {frame.shape}: 0 feature(s) or 0 sample(s), while at least 1 is needed")
@@ -396,6 +418,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         run_dir: str | os.PathLike[str],
         *,
         time_limit: float | None = None,
+        device: str | None = None,
         progress: bool = True,
         callbacks: Sequence[Any] = (),
         operators: Sequence[Operator] = (),
@@ -403,10 +426,12 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         allow: Any = None,
         loss: Any = None,
     ) -> Any:
-        """Continue the run of a folder, however it ended; for `operators` and what follows see `load`."""
+        """Continue the run of a folder, however it ended, on its device or on another; for `operators` and what follows
+        see `load`."""
         model = resume(
             run_dir,
             time_limit=time_limit,
+            device=device,
             operators=operators,
             functions=_functions(selection, allow, loss),
             callbacks=callbacks,

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, fold, is_free, postorder
 from prunesymnet.operators import Operator
+from prunesymnet.optional import import_torch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -297,6 +298,7 @@ def evaluate_torch(
     expression: Expression, columns: Mapping[str, "Tensor"], constants: "Tensor | None" = None
 ) -> "Tensor":
     """The same on tensors, differentiable; `constants` of shape [..., constants] replace the free ones."""
+    import_torch("evaluate_torch")
     import torch
 
     anchor = next(iter(columns.values())) if columns else torch.zeros(1, dtype=torch.float64)

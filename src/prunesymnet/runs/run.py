@@ -16,6 +16,7 @@ from prunesymnet.data.messages import warn
 from prunesymnet.equations import Front
 from prunesymnet.errors import NotWrittenWarning
 from prunesymnet.operators import Operator
+from prunesymnet.optional import check_device
 from prunesymnet.progress import Progress
 from prunesymnet.runs.folder import RunFolder, read_run
 from prunesymnet.runs.model import Model
@@ -44,6 +45,7 @@ def run(
     how far earlier searches got, one for each table. Time counts from `began` on (of `time.monotonic`; None: from now).
     """
     began = time.monotonic() if began is None else began
+    check_device(settings.device)
     columns = None if columns is None else tuple(map(str, columns))
     starts = starts or [Start()] * len(tables)
     if folder is None:
@@ -57,17 +59,20 @@ def resume(
     folder: str | os.PathLike[str],
     *,
     time_limit: float | None = None,
+    device: str | None = None,
     operators: Sequence[Operator] = (),
     functions: Mapping[str, Any] | None = None,
     callbacks: Sequence[Callback] = (),
     progress: bool = True,
 ) -> Model:
-    """Continue the run of a folder, for as long as the first time or for `time_limit` seconds; what was found before
-    stays on the front."""
+    """Continue the run of a folder, for as long as the first time or for `time_limit` seconds, on the same device or on
+    another; what was found before stays on the front."""
     with RunFolder(folder) as kept:
         kept.open()
         earlier = read_run(folder, operators=operators, functions=functions)
         settings = earlier.settings if time_limit is None else replace(earlier.settings, time_limit=time_limit)
+        settings = settings if device is None else settings.on_device(device)
+        check_device(settings.device)
         kept.append({"time": time.time(), "resumed": settings.time_limit})
         starts = [replace(start, again=start.again + 1) for start in earlier.starts]
         return _searched(earlier.tables, settings, earlier.columns, kept, starts, callbacks, progress, time.monotonic())

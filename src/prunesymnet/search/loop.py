@@ -77,9 +77,10 @@ def search(
     limits = Limits.start(settings, clock)
     start = start or Start()
     settings.constraints.check(data.names, tuple(select_operators(settings.operators)))
-    data.check_sizes()
+    data = distinct_rows(data)
+    data.check_sizes()  # of the rows that count
     needed = {*settings.constraints.requires, *names_in(start.formulas)}
-    seen = SeenColumns.of(distinct_rows(data), settings, needed)
+    seen = SeenColumns.of(data, settings, needed)
     data = seen.data.with_loss(settings.loss)
     # A candidate that overflows or leaves its domain is poor, and no reason for a warning.
     with one_matrix_thread(), np.errstate(all="ignore"):

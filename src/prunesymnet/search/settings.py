@@ -138,6 +138,16 @@ class SearchSettings:
         if self.fit_method not in METHODS:
             raise ValueError(f"fit_method must be one of {', '.join(METHODS)}, got {self.fit_method!r}")
 
+    @property
+    def device(self) -> str:
+        """Where the search runs: banks are scanned there, or networks trained."""
+        return self.exhaustive.device if self.pruner == "exhaustive" else self.training.device
+
+    def on_device(self, device: str) -> "SearchSettings":
+        """The same settings, with banks scanned and networks trained there."""
+        exhaustive, training = replace(self.exhaustive, device=device), replace(self.training, device=device)
+        return replace(self, exhaustive=exhaustive, training=training)
+
     def rules(self) -> Rules:
         """All that a formula must keep."""
         return Rules(self.constraints, Vocabulary(select_operators(self.operators)), self.max_complexity)
