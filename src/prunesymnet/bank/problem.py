@@ -23,14 +23,15 @@ from prunesymnet.operators import Operator, select_operators
 Array = NDArray[np.float64]
 
 TAIL = 5.0  # median deviations from the median, beyond which a row counts less: a few values near a pole would decide
-ORDINARY = (0.1, 100.0)  # largest values of columns that are left as they are
+ORDINARY = (0.1, 100.0)  # largest values of columns that are left as they are...
+ORDINARY_TARGET = (1e-4, 1e5)  # ...and of targets, as powers of ordinary columns reach these
 LEAST_IN_UNITS = 0.7  # of others, in their units, and ten times as much at most
 
 
-def unit_of(values: Array) -> float:
+def unit_of(values: Array, ordinary: tuple[float, float] = ORDINARY) -> float:
     """A power of ten in which the largest value is about one; 1 where it is an ordinary number already."""
     largest = float(np.abs(values).max(initial=0.0))
-    if not np.isfinite(largest) or largest == 0 or ORDINARY[0] <= largest <= ORDINARY[1]:
+    if not np.isfinite(largest) or largest == 0 or ordinary[0] <= largest <= ordinary[1]:
         return 1.0
     return float(f"1e{math.floor(math.log10(largest / LEAST_IN_UNITS))}")
 
@@ -64,7 +65,7 @@ class Problem:
             weights = weights * data.search_weights
         units = {name: unit for name, column in data.columns.items() if (unit := unit_of(column)) != 1}
         columns = {name: column / units[name] if name in units else column for name, column in data.columns.items()}
-        unit, table = unit_of(data.y), select_operators(operators)
+        unit, table = unit_of(data.y, ORDINARY_TARGET), select_operators(operators)
         return cls(columns, data.y / unit, weights / weights.sum(), table, data, units, unit)
 
     @property

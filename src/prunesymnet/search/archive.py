@@ -15,6 +15,7 @@ from prunesymnet.search.rows import Rows
 
 Array = NDArray[np.float64]
 
+ONE_SIDED = 1.28  # standard errors: in a tenth of cases, chance makes a larger difference
 CLEARLY = 0.9  # of the error on the held-out rows: an improvement that is not chance
 
 
@@ -124,6 +125,10 @@ class Archive:
         """The shortest description length of all, roughly."""
         return min(map(self.length, self.known()), default=math.inf)
 
+    def size(self, candidate: Candidate) -> float:
+        """Its description length without that of the residuals."""
+        return rough_length(candidate.expression, self.rows.used.rows, 1.0)
+
     def front(self) -> list[Candidate]:
         """The candidates that no simpler one equals in error, from the simplest on."""
         kept, least = [], math.inf
@@ -136,7 +141,8 @@ class Archive:
     def by_length(self) -> list[Candidate]:
         """The shortest description (roughly) first; without those that a shorter one clearly beats on the held-out
         rows alone: what is longer must show on rows that it has not seen."""
-        chance = 1 + math.sqrt(2 / max(self.rows.held.rows, 1))  # of a mean of so many squares, one standard error
+        # The logarithm of the ratio of two means of so many squares has about this standard error.
+        chance = math.exp(ONE_SIDED * 2 / math.sqrt(max(self.rows.held.rows, 1)))
         kept, least = [], math.inf
         for candidate in sorted(self.known(), key=self.length):
             if candidate.heldout_mse < chance * least:

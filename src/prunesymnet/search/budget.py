@@ -25,7 +25,6 @@ class Budget:
     chain_factors: int  # such products
     wave_nodes: int  # simple nodes u whose sin(w*u) are tried for all frequencies
     slow_wave_nodes: int  # more nodes, for the lower frequencies only
-    waves_in_bank: int  # sines and cosines of columns whose products with other nodes are scanned, for each function
     wave_terms: int  # simple terms beside which waves are tried
     phase_nodes: int  # nodes that are added up inside a sine: all their pairs are tried
     phase_grid: int  # frequencies of each of them
@@ -50,7 +49,6 @@ class Budget:
             chain_factors=24 * 6**level,
             wave_nodes=16 * 4**level,
             slow_wave_nodes=128 * 6**level,
-            waves_in_bank=800 * 2**level,
             wave_terms=4 * 2**level,
             phase_nodes=10 + 2 * level,
             phase_grid=64 * 2**level,

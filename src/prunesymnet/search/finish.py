@@ -120,9 +120,9 @@ class Finish:
             kept = sorted(exact, key=lambda candidate: candidate.expression.complexity)[:EXACT_ONES]
         else:
             ranked = archive.by_length()
-            size = ranked[0].expression.complexity if ranked else 0
-            simpler = [c for c in archive.front() if c.expression.complexity < size and c not in ranked]
-            kept = [*ranked, *simpler[-SIMPLER:]][:CHOSEN_FROM]
+            most = archive.size(ranked[0]) if ranked else 0.0
+            simpler = [c for c in archive.known() if archive.size(c) < most and c not in ranked]
+            kept = [*ranked[: CHOSEN_FROM - SIMPLER], *sorted(simpler, key=archive.length)[:SIMPLER]]
         forms = [candidate.expression for candidate in kept]
         if not archive.exact:
             forms += [form for expression in forms for form in limits_of_powers(expression)]
