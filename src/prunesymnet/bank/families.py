@@ -12,10 +12,11 @@ best coefficients? The ratio of the two is a step to the best t, and a few such 
 The grid follows the values of g, in whatever units they are: rates over its range, shifts and centres within and around
 it.
 
+>>> from prunesymnet.expression import to_text
 >>> x = np.linspace(0, 10, 40)
 >>> found = members([Term(x, Variable("x"))], SIMPLE[:1])
->>> print(found.expression(17), found.columns[17].shape)
-exp(-0.1069943718*x) (2, 40)
+>>> print(to_text(found.expression(17), digits=3), found.columns[17].shape)
+exp(-0.102*x) (2, 40)
 """
 
 from collections.abc import Callable, Iterable, Sequence
