@@ -10,7 +10,7 @@ PAPER_PLANS := paper presets
 PAPER_TABLES := votes recovered ablation-votes ablation-recovered paper-plus
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-cpus test-cpu check format docs docs-serve bench-setup bench bench-paper tables clean
+.PHONY: help setup demo test test-all test-cpus test-cpu fuzz check format docs docs-serve bench-setup bench bench-paper tables gallery clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,12 @@ test-cpus: setup ## search, training, pruning and coefficients as other processo
 
 test-cpu: setup ## the same for one processor that is not this machine's own
 	@$(PY) tests/processors.py --one tests/search/test_search.py tests/search/test_default_search.py tests/network tests/coefficients
+
+fuzz: setup ## random tables, texts and damaged files, new ones each time (half an hour); `make test` tries a tenth
+	@$(PY) -m pip install --quiet -c constraints.txt -e '.[fuzz]' || echo "atheris can't be installed here: left out"
+	@FUZZ=1 $(PY) -m pytest -n auto --dist load -q tests/fuzz
+	@! $(PY) -c "import atheris" 2>/dev/null || $(PY) tests/fuzz/with_atheris.py parser -runs=1000000
+	@! $(PY) -c "import atheris" 2>/dev/null || $(PY) tests/fuzz/with_atheris.py model -runs=20000
 
 check: setup ## formatting, lint, types, that the tables are those of the runs, and that the documentation can be built
 	@$(PY) -m ruff format --check .
@@ -70,6 +76,7 @@ bench: bench-setup ## measure what the README reports (hours; goes on where it w
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m benchmarks.speed
 	@$(PY) -m benchmarks.scanning
 	@$(PY) -m benchmarks.startup
+	@$(PY) -m benchmarks.time_limits
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m benchmarks.coverage
 	@$(PY) -m benchmarks.dsr_nguyen --jobs -1
 	@$(PY) -m benchmarks.run
@@ -90,6 +97,9 @@ tables: setup ## tables and figures from benchmarks/results/, and the README wit
 	@$(PY) -m benchmarks.dsr_nguyen --table
 	@$(PY) -m benchmarks.figures
 	@$(PY) -m benchmarks.readme
+
+gallery: setup ## search the tables of the gallery anew (three minutes), with pictures and page
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=. $(PY) docs/gallery/make.py
 
 clean: ## remove what make made
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* .cache site

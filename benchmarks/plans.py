@@ -3,8 +3,23 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
-from benchmarks.conditions import FURTHER, HOUR, LIMIT, LONG, NOISE, OUTLIERS, POINTS, RANDOM, SHORT
+from benchmarks.conditions import (
+    FURTHER,
+    HOUR,
+    LIMIT,
+    LONG,
+    MORE_NOISE,
+    NOISE,
+    OUTLIERS,
+    POINTS,
+    RANDOM,
+    SHORT,
+    TEXTBOOK_LIMIT,
+    TEXTBOOK_POINTS,
+    UNRELATED,
+)
 from benchmarks.methods.ours import ABLATIONS, WITH_ONE
 from benchmarks.methods.registry import EVERYWHERE, QUICK, REFERENCES
 from benchmarks.problems import load
@@ -24,20 +39,27 @@ class Runs:
     seconds: tuple[float, ...] = (LIMIT,)
     seeds: int = 1
     outliers: tuple[float, ...] = (0.0,)
+    noise_of: tuple[str, ...] = ("rms",)
+    other_units: tuple[bool, ...] = (False,)
+    unrelated: tuple[int, ...] = (0,)
 
     def trials(self) -> Iterator[Trial]:
-        for limit, points, noise, outliers, seed, group, method in product(
-            self.seconds, self.points, self.noise, self.outliers, range(self.seeds), self.sets, self.methods
-        ):
+        for limit, points, noise, of, outliers, units, unrelated, seed, group, method in product(
+            self.seconds, self.points, self.noise, self.noise_of, self.outliers, self.other_units, self.unrelated,
+            range(self.seeds), self.sets, self.methods,
+        ):  # fmt: skip
+            if not noise and of != self.noise_of[0]:
+                continue  # nothing is a part of anything
             if group == "real":  # as they are
                 yield from (Trial(method, group, name, 0.0, None, None, limit, seed) for name in real_names())
             else:
                 names = (problem.name for problem in load(group))
-                yield from (
-                    Trial(method, group, name, noise, points, self.span, limit, seed, outliers) for name in names
-                )
+                of = of if noise else "rms"
+                rest = (limit, seed, outliers, of, units, unrelated)
+                yield from (Trial(method, group, name, noise, points, self.span, *rest) for name in names)
 
 
+TEXTBOOK: dict[str, Any] = {"points": (TEXTBOOK_POINTS,), "seconds": (TEXTBOOK_LIMIT,)}
 PLANS: dict[str, tuple[Runs, ...]] = {
     # every method on the paper's 87
     "comparison": (
@@ -69,5 +91,25 @@ PLANS: dict[str, tuple[Runs, ...]] = {
     "outliers": (Runs(("ours", "huber"), outliers=(0.0, OUTLIERS)),),
     "points": (Runs(("ours", "operon", "operon-mdl"), points=(20, 50, POINTS, 500)),),
     "range": (Runs(("ours", "operon", "operon-mdl"), span=(1.0, 2.0)),),
+    # curves and laws from textbooks, with errors of a part of each value or of the spread of all
+    "textbook": (
+        Runs(
+            ("ours", "operon", "operon-mdl"),
+            sets=("textbook",),
+            **TEXTBOOK,
+            noise=(0.0, NOISE, MORE_NOISE),
+            noise_of=("value", "spread"),
+        ),
+        Runs(("ours", "operon", "operon-mdl"), sets=("textbook-fair",), **TEXTBOOK),
+    ),
+    # the same problems in other units, and beside columns that have nothing to do with them
+    "units": (
+        Runs(("ours",), sets=("paper", *FURTHER), other_units=(False, True)),
+        Runs(("ours",), sets=("textbook",), **TEXTBOOK, other_units=(False, True)),
+    ),
+    "unrelated": (
+        Runs(("ours",), sets=("paper",), unrelated=(0, *UNRELATED)),
+        Runs(("ours",), sets=("textbook",), **TEXTBOOK, unrelated=(0, *UNRELATED)),
+    ),
     "limits": (Runs(("ours", "operon", "operon-mdl"), noise=(0.0, NOISE), seconds=(1.0, LIMIT, LONG)),),
 }

@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from benchmarks import core, coverage, record, scanning, speed, startup, tables
+from benchmarks import core, coverage, record, scanning, speed, startup, tables, time_limits
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "docs" / "measured.md")
@@ -33,6 +33,7 @@ TABLES = {
     "scanning-cuda": lambda: scanning.summary(record.read("scanning-cuda")),
     "stability": stability,
     "startup": lambda: startup.summary(record.read("startup")),
+    "time-limits": lambda: time_limits.summary(record.read("time-limits")),
     "coverage": lambda: coverage.summary(record.read("coverage")),
 }
 

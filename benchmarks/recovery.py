@@ -68,13 +68,15 @@ def agrees(problem: Problem, found: Expression, wide: float, tolerance: float, t
 
 
 @lru_cache(maxsize=8)  # what judges one problem is needed several times in a row
-def _sampled(formula: Expression, ranges: tuple[tuple[str, tuple[float, float]], ...], wide: float) -> Dataset:
-    return Problem("", "", formula, dict(ranges)).sample(*FRESH, wide=wide)
+def _sampled(
+    formula: Expression, ranges: tuple[tuple[str, tuple[float, float]], ...], quantities: bool, wide: float
+) -> Dataset:
+    return Problem("", "", formula, dict(ranges), quantities=quantities).sample(*FRESH, wide=wide)
 
 
 def fresh(problem: Problem, wide: float) -> Dataset:
     """The points that judge, drawn where the true formula is finite."""
-    return _sampled(problem.formula, tuple(problem.ranges.items()), wide)
+    return _sampled(problem.formula, tuple(problem.ranges.items()), problem.quantities, wide)
 
 
 def right_form(problem: Problem, found: Expression) -> bool:

@@ -22,8 +22,8 @@ def judged(row: dict[str, Any]) -> dict[str, Any]:
     problem = find(trial)
     if problem is None or row["formula"] is None:
         return row
-    _, fresh = tables(trial, problem)
-    names = problem.formula.variables
+    data, fresh = tables(trial, problem)
+    names = data.names
     fitted = parse(row["fitted"], variables=names) if row.get("fitted") else None
     return row | {"mse": None, "r2": None} | judge(problem, parse(row["formula"], variables=names), fresh, fitted)
 

@@ -32,7 +32,7 @@ from benchmarks import record
 from benchmarks.conditions import RANDOM
 from benchmarks.methods import NAMES, missing
 from benchmarks.plans import PLANS, Runs
-from benchmarks.problems import SETS, is_random, load
+from benchmarks.problems import NOISE_OF, SETS, is_random, load
 from benchmarks.problems.real import absent_tables
 from benchmarks.problems.real import names as real_names
 from benchmarks.server import Server
@@ -103,6 +103,10 @@ def _list(kind: type) -> Any:
     return lambda text: tuple(kind(part) for part in text.split(","))
 
 
+def _flag(text: str) -> bool:
+    return bool(int(text))
+
+
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("plans", nargs="*", metavar="plan", help=", ".join(PLANS))
@@ -111,6 +115,11 @@ def options() -> argparse.Namespace:
     parser.add_argument("--problems", type=_list(str), help="only these, such as koza-01,koza-02")
     parser.add_argument("--noise", type=_list(float), help="parts of the target's root mean square, such as 0,0.01")
     parser.add_argument("--outliers", type=_list(float), help="shares of gross outliers, such as 0,0.05")
+    parser.add_argument("--noise-of", type=_list(str), help=f"what noise is a part of instead: {', '.join(NOISE_OF)}")
+    parser.add_argument(
+        "--other-units", type=_list(_flag), help="0,1: the problems as they are, and in units of other powers of ten"
+    )
+    parser.add_argument("--unrelated", type=_list(int), help="columns that have nothing to do with the target")
     parser.add_argument("--points", type=_list(int))
     parser.add_argument("--range", type=_list(float), dest="span", help="low,high for all variables")
     parser.add_argument("--seconds", type=_list(float), help="limits for each fit")
@@ -140,6 +149,7 @@ def options() -> argparse.Namespace:
         "methods": NAMES,
         "sets": (*SETS, RANDOM, *drawn, "real"),
         "problems": (*problems, *real_names()),
+        "noise_of": tuple(NOISE_OF),
         "again": (*NAMES, "crashed", "failed", "timed out"),
     }
     for name, allowed in known.items():
@@ -149,7 +159,7 @@ def options() -> argparse.Namespace:
             parser.error(f"{name} must be of {few}, got {', '.join(unknown)}")
     if chosen.span and not (len(chosen.span) == 2 and chosen.span[0] < chosen.span[1]):
         parser.error("range must be two numbers, the lower first, such as 1,2")
-    for name, least in {"noise": 0, "outliers": 0, "points": 10, "seconds": 0.1}.items():
+    for name, least in {"noise": 0, "outliers": 0, "unrelated": 0, "points": 10, "seconds": 0.1}.items():
         if any(not value >= least for value in getattr(chosen, name) or ()):
             parser.error(f"{name} must be at least {least}, got {', '.join(map(str, getattr(chosen, name)))}")
     for name in ("seeds", "every"):
@@ -159,7 +169,7 @@ def options() -> argparse.Namespace:
 
 
 def wanted(chosen: argparse.Namespace) -> Iterator[Trial]:
-    names = ("sets", "noise", "outliers", "points", "span", "seconds", "seeds")
+    names = ("sets", "noise", "noise_of", "other_units", "unrelated", "outliers", "points", "span", "seconds", "seeds")
     changes = {name: value for name in names if (value := getattr(chosen, name)) is not None}
     if chosen.plans or not (changes or chosen.methods):
         parts = [part for name in chosen.plans or PLANS for part in PLANS[name]]

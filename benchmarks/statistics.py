@@ -16,12 +16,27 @@ from benchmarks.problems import load
 
 CLOSE = 0.999  # an R² above it is a good fit, whatever the formula
 ROUND_OFF = 1e-20  # of the target's variance: mean squared errors below it are equal
-KEY = ["method", "set", "problem", "noise", "points", "span", "limit", "seed", "outliers"]
+KEY = ["method", "set", "problem", "noise", "points", "span", "limit", "seed", "outliers", "noise_of", "other_units",
+       "unrelated"]  # fmt: skip
+CHANGES = ("outliers", "other_units", "unrelated")  # runs that only tables of their own show
 MACHINE = ["machine", "cores"]
-CONDITION = ["set", "noise", "points", "span", "limit", "outliers"]
+CONDITION = ["set", "noise", "points", "span", "limit", "outliers", "noise_of", "other_units", "unrelated"]
 COLUMNS = [*KEY, "group", "status", "error", "seconds", "formula", "complexity", "true_complexity", "recovered",
-           "strict", "form", "mse", "r2", "version", "commit", "machine", "cores", "note", "campaign"]  # fmt: skip
-NUMBERS = ["noise", "points", "limit", "seed", "outliers", "seconds", "complexity", "true_complexity", "mse", "r2"]
+           "strict", "form", "mse", "r2", "version", "commit", "machine", "cores", "note", "campaign",
+           "why"]  # fmt: skip
+NUMBERS = [
+    "noise",
+    "points",
+    "limit",
+    "seed",
+    "outliers",
+    "unrelated",
+    "seconds",
+    "complexity",
+    "true_complexity",
+    "mse",
+    "r2",
+]
 
 
 def rows() -> list[dict[str, Any]]:
@@ -29,18 +44,23 @@ def rows() -> list[dict[str, Any]]:
     return record.read("runs")
 
 
-def frame(lines: Sequence[dict[str, Any]], *, per_machine: bool = False, outliers: bool = False) -> pd.DataFrame:
+def frame(lines: Sequence[dict[str, Any]], *, per_machine: bool = False, changed: str = "") -> pd.DataFrame:
     """One row per run, the last where a run was made again (or the last on each machine); a span as text, empty for a
-    problem's own ranges. Runs with gross outliers are left out unless they are asked for.
+    problem's own ranges. Runs with gross outliers, in other units or beside unrelated columns are left out, but for the
+    one of these (`CHANGES`) that is asked for.
 
     A run that did not end by itself has no seconds: it had at least those it was allowed.
     """
     runs = pd.DataFrame(list(lines), columns=COLUMNS)
     runs[NUMBERS] = runs[NUMBERS].astype(float)
     runs["span"] = [f"[{span[0]:g}, {span[1]:g}]" if isinstance(span, list | tuple) else "" for span in runs["span"]]
-    runs["outliers"] = runs["outliers"].fillna(0.0)  # which older runs do not know
-    if not outliers:
-        runs = runs[runs["outliers"] == 0].copy()
+    # What older runs do not know.
+    runs = runs.fillna({"outliers": 0.0, "unrelated": 0.0})
+    runs["noise_of"] = [kind if isinstance(kind, str) else "rms" for kind in runs["noise_of"]]
+    runs["other_units"] = [flag is True for flag in runs["other_units"]]
+    for name in CHANGES:
+        if name != changed:
+            runs = runs[runs[name].astype(float) == 0].copy()
     runs["seconds"] = runs["seconds"].fillna(runs["limit"])
     for name in ("recovered", "strict", "form"):
         runs[name] = [flag is True for flag in runs[name]]

@@ -24,6 +24,7 @@ from benchmarks.methods import Array, method
 from benchmarks.methods.ours import stops_on_fresh
 from benchmarks.methods.registry import METHODS
 from benchmarks.problems import Problem, load, noisy, with_outliers
+from benchmarks.problems.units import draw_units, in_own_units, in_units, read_again, with_unrelated
 from benchmarks.recovery import recovered, right_form, strictly_recovered
 from prunesymnet.data import Dataset, make_dataset
 from prunesymnet.expression import Expression, canonical, evaluate, to_text
@@ -38,8 +39,10 @@ EMPTY = dict.fromkeys(
 @dataclass(frozen=True)
 class Trial:
     """`noise`: a part of the target's root mean square; `span`: a range for all variables instead of their own;
-    `limit`: seconds; `outliers`: the share of rows that are gross outliers. Of a real table, the seed says which
-    quarter is held out, and `points` is None."""
+    `limit`: seconds; `outliers`: the share of rows that are gross outliers; `noise_of`: another thing than the root
+    mean square that noise is a part of (`NOISE_OF`); `other_units`: every column and the target times a random power
+    of ten; `unrelated`: columns that have nothing to do with the target. Of a real table, the seed says which quarter
+    is held out, and `points` is None."""
 
     method: str
     set: str
@@ -50,6 +53,9 @@ class Trial:
     limit: float = LIMIT
     seed: int = 0
     outliers: float = 0.0
+    noise_of: str = "rms"
+    other_units: bool = False
+    unrelated: int = 0
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -80,8 +86,23 @@ def tables(trial: Trial, problem: Problem | None) -> tuple[Dataset, Dataset]:
 
         return split(load_real(trial.problem), trial.seed)
     assert trial.points is not None
-    data = noisy(problem.sample(trial.points, trial.seed), trial.noise, trial.seed)
-    return with_outliers(data, trial.outliers, trial.seed), problem.sample(*FRESH)
+    data = noisy(problem.sample(trial.points, trial.seed), trial.noise, trial.seed, trial.noise_of)
+    return as_given(trial, with_outliers(data, trial.outliers, trial.seed)), problem.sample(*FRESH)
+
+
+def as_given(trial: Trial, data: Dataset) -> Dataset:
+    """Points of a problem as a method gets them: in other units and beside unrelated columns, where these are asked
+    for."""
+    if trial.other_units:
+        data = in_units(data, draw_units(data.names, trial.seed))
+    return with_unrelated(data, trial.unrelated, trial.seed)
+
+
+def in_the_problems_units(trial: Trial, problem: Problem | None, found: Expression) -> Expression:
+    """What was found, as it reads in the units of the problem."""
+    if problem is None or not trial.other_units:
+        return found
+    return in_own_units(found, draw_units(problem.formula.variables, trial.seed))
 
 
 def stopping(trial: Trial, problem: Problem | None) -> dict[str, Dataset]:
@@ -89,7 +110,7 @@ def stopping(trial: Trial, problem: Problem | None) -> dict[str, Dataset]:
     judge."""
     if problem is None or trial.points is None or not stops_on_fresh(trial.method):
         return {}
-    return {"fresh": problem.sample(trial.points, STOPPING + trial.seed)}
+    return {"fresh": as_given(trial, problem.sample(trial.points, STOPPING + trial.seed))}
 
 
 def errors(values: Array, fresh: Dataset) -> dict[str, float]:
@@ -105,6 +126,8 @@ def judge(
     """What a formula is worth; `fitted` has all its numbers free that were fitted, where some were rounded since."""
     short = canonical(found)
     row: dict[str, Any] = {"formula": to_text(short), "complexity": short.complexity}
+    if not set(found.variables) <= set(fresh.names):  # it has a column that has nothing to do with the target
+        return row
     values, finite = evaluate(found, fresh.columns)
     if finite.all():
         row |= errors(values, fresh)
@@ -138,7 +161,10 @@ def measure(trial: Trial) -> dict[str, Any]:
             return row | errors(found(fresh.columns), fresh)
         row["formula"] = to_text(found)
         if fitted is not None and fitted != found:
+            fitted = in_the_problems_units(trial, problem, fitted)
             row["fitted"] = to_text(fitted)
+        found = in_the_problems_units(trial, problem, found)
+        found = read_again(found) if trial.other_units else found
         return row | judge(problem, found, fresh, fitted)
     except Exception:
         return row | {

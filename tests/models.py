@@ -111,3 +111,9 @@ def sealed(content, kind="prunesymnet model", **changes):
     """The text of a file as one would write it who knows how we seal ours."""
     whole = {"format": kind, "version": 1, "made_by": "prunesymnet", "sha256": digest(content), "content": content}
     return json.dumps(whole | changes)
+
+
+def put_run(folder, **changes):
+    """Other values in the head of a run, sealed as we do."""
+    content = json.loads((folder / "run.json").read_text())["content"]
+    (folder / "run.json").write_text(sealed(content | changes, kind="prunesymnet run"))

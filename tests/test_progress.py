@@ -1,4 +1,7 @@
 import io
+import re
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -30,6 +33,27 @@ def test_a_terminal_shows_where_it_is_and_the_best_formulas():
 
 def test_elsewhere_it_is_silent():
     assert shown(force_terminal=False).strip() == ""
+
+
+def test_a_line_leaves_room_for_what_a_terminal_writes_at_ctrl_c():
+    out = io.StringIO()
+    with Progress(60.0, console=Console(file=out, width=60, force_terminal=True)) as progress:
+        search(DATA, SETTINGS, watch=progress)
+    lines = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", out.getvalue()).replace("\r", "\n").split("\n")
+    assert max(map(len, lines)) == 52  # and four times ^C
+
+
+def test_a_notebook_shows_it_under_its_cell(monkeypatch):
+    pages = []
+    handle = SimpleNamespace(update=pages.append)
+    display = SimpleNamespace(HTML=str, display=lambda page, display_id: pages.append(page) or handle)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(display=display))
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    shown(force_jupyter=True, force_terminal=False)
+    assert len(pages) > 2
+    assert pages[0] == pages[-1] == ""  # nothing is left of it
+    assert "<pre>" in pages[1]
+    assert "formulas scored" in pages[1]
 
 
 def test_it_can_be_hidden():

@@ -4,6 +4,8 @@
 found them, and one box for all variables. The other sets are public ones, each variable with its own range:
 Nguyen, Jin, Keijzer, Vladislavleva, the Feynman Symbolic Regression Database (its numbers and ranges) and
 the right-hand sides of Strogatz's equations (the boxes are ours: the originals are points on trajectories).
+`textbook` has curves and laws of many fields with their usual constants, ranges and units, and `textbook-fair` more of
+them: nobody looks at what a search misses there, so that nothing is made for them.
 `random-7` is the set that `random_formulas.py` draws from seed 7; those of other seeds are named alike.
 Left out is what the operators cannot say: keijzer-06 (a sum of x terms), feynman-I-26-2 and I-30-5 (arcsin).
 
@@ -12,17 +14,21 @@ Points (128 in the benchmarks) are drawn uniformly from the box, again where the
 
 import csv
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prunesymnet.data import Dataset, make_dataset
 from prunesymnet.expression import Apply, Constant, Expression, canonical, fold, parse
 from prunesymnet.expression.sampling import sample as sample
 
-SETS = ("paper", "nguyen", "jin", "keijzer", "vladislavleva", "feynman", "strogatz")
+Array = NDArray[np.float64]
+SETS = ("paper", "nguyen", "jin", "keijzer", "vladislavleva", "feynman", "strogatz", "textbook", "textbook-fair")
+QUANTITIES = ("textbook", "textbook-fair")  # sets whose columns are quantities of nature
 
 
 @dataclass(frozen=True)
@@ -32,12 +38,14 @@ class Problem:
     formula: Expression
     ranges: dict[str, tuple[float, float]] = field(hash=False)  # of each variable
     source: str = ""
+    quantities: bool = False  # what has only positive values in its range has no others: a frequency, a concentration
 
     def sample(self, rows: int = 128, seed: int = 0, wide: float = 1.0) -> Dataset:
         """Points where the formula is finite, in the box or in one `wide` times as wide around the same middle."""
         low, high = np.array([self.ranges[name] for name in self.formula.variables]).T
         reach = (wide - 1) * (high - low) / 2
-        return sample(self.formula, rows, seed, low - reach, high + reach)
+        least = np.where(low >= 0, low / wide, -np.inf) if self.quantities else -np.inf
+        return sample(self.formula, rows, seed, np.maximum(low - reach, least), high + reach)
 
 
 def is_random(name: str) -> bool:
@@ -65,15 +73,23 @@ def _problem(row: dict[str, str]) -> Problem:
         ranges = {name: (float(low), float(high)) for name, low, high in ends}
     else:
         ranges = dict.fromkeys(formula.variables, (float(row["low"]), float(row["high"])))
-    return Problem(row["name"], row["dataset"], formula, ranges, row.get("source", ""))
+    return Problem(row["name"], row["dataset"], formula, ranges, row.get("source", ""), row["dataset"] in QUANTITIES)
 
 
-def noisy(data: Dataset, noise: float, seed: int) -> Dataset:
-    """With normal errors of this part of the target's root mean square."""
+# What noise is a part of: the target's root mean square, each value, or the standard deviation of all.
+NOISE_OF: dict[str, Callable[[Array], Array]] = {
+    "rms": lambda y: np.sqrt(np.mean(y**2)),
+    "value": np.abs,
+    "spread": np.std,
+}
+
+
+def noisy(data: Dataset, noise: float, seed: int, of: str = "rms") -> Dataset:
+    """With normal errors of this part of the target's root mean square, or of what else of `NOISE_OF`."""
     if not noise:
         return data
     errors = np.random.default_rng(1000 + seed).normal(size=data.rows)
-    y = data.y + noise * np.sqrt(np.mean(data.y**2)) * errors
+    y = data.y + noise * NOISE_OF[of](data.y) * errors
     return make_dataset(data.X, y, names=data.names, target=data.target)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from benchmarks import record, statistics
-from benchmarks.tables import behind, fairness, layout, mechanisms, methods, paper, presets, real, summary
+from benchmarks.tables import behind, fairness, layout, mechanisms, methods, paper, presets, real, summary, textbook
 from benchmarks.tables.layout import Table
 
 FOLDER = record.RESULTS / "tables"
@@ -36,6 +36,10 @@ TABLES: dict[str, Callable[[pd.DataFrame], Table | None]] = {
     "outliers": methods.outliers,
     "points": methods.points,
     "limits": methods.limits,
+    "textbook": textbook.textbook,
+    "textbook-why": textbook.why,
+    "units": textbook.units,
+    "unrelated": textbook.unrelated,
     "mechanisms": mechanisms.mechanisms,
     "seconds": methods.times,
     "real": real.real,
@@ -44,7 +48,8 @@ TABLES: dict[str, Callable[[pd.DataFrame], Table | None]] = {
     "missed": behind.missed,
 }
 BY_MACHINE = ("summary",)  # those that compare the runs of each machine apart
-WITH_OUTLIERS = ("outliers",)  # those that show runs with gross outliers
+# Those that show runs with gross outliers, in other units or beside unrelated columns.
+CHANGED = {"outliers": "outliers", "units": "other_units", "unrelated": "unrelated"}
 # The plans of benchmarks.run that make a table's runs, where they are not called as the table is; none means all.
 PLANS = {
     "summary": "comparison further random real",
@@ -59,6 +64,7 @@ PLANS = {
     "mechanisms": "ablations",
     "seconds": "comparison",
     "real-tables": "real",
+    "textbook-why": "textbook",
     "fairness": "",
     "behind": "",
     "missed": "",
@@ -68,7 +74,7 @@ PLANS = {
 def make(name: str, lines: Sequence[dict[str, Any]] | None = None) -> Table | None:
     """A table by name, of these lines or of the results file."""
     lines = statistics.rows() if lines is None else lines
-    return TABLES[name](statistics.frame(lines, per_machine=name in BY_MACHINE, outliers=name in WITH_OUTLIERS))
+    return TABLES[name](statistics.frame(lines, per_machine=name in BY_MACHINE, changed=CHANGED.get(name, "")))
 
 
 def page(name: str, lines: Sequence[dict[str, Any]] | None = None) -> str:
@@ -92,7 +98,7 @@ def files(lines: Sequence[dict[str, Any]]) -> dict[str, str]:
     """The text of every table's two files by their names; a message for each table without runs."""
     latest = statistics.frame(lines)
     special = {name: statistics.frame(lines, per_machine=True) for name in BY_MACHINE}
-    special |= {name: statistics.frame(lines, outliers=True) for name in WITH_OUTLIERS}
+    special |= {name: statistics.frame(lines, changed=change) for name, change in CHANGED.items()}
     found = {}
     for name, build in TABLES.items():
         table = build(special.get(name, latest))

@@ -11,7 +11,7 @@ from benchmarks.tables.layout import HEADS, Table, with_heads
 from benchmarks.tables.real import held_out, means
 
 MEASURES = {"recovered": "recovered", "strict": "strictly recovered", "form": "right form", "close": f"R² > {CLOSE:g}"}
-CELL = ["noise", "points", "span", "limit", "set", "group"]
+CELL = ["noise", "noise_of", "points", "span", "limit", "set", "group"]
 
 
 def behind(runs: pd.DataFrame) -> Table | None:
@@ -73,7 +73,7 @@ def missed(runs: pd.DataFrame) -> Table | None:
 
 def _words(where: dict[str, float | str]) -> str:
     """A condition, as far as it is not the usual one; the noise is always said."""
-    words = [f"noise {where['noise']:g}"]
+    words = [f"noise {where['noise']:g}" + (f" of the {where['noise_of']}" if where["noise_of"] != "rms" else "")]
     words += [f"{where['points']:g} points"] * (where["points"] != POINTS)
     words += [f"in {where['span']}"] * (where["span"] != "")
     words += [f"{where['limit']:g} s"] * (where["limit"] != LIMIT)

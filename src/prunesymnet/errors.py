@@ -4,6 +4,7 @@
     ├── DataError           a table that can't be used as it is        (also a ValueError)
     ├── ExportError         a formula that can't become what was asked (also a ValueError)
     ├── FileFormatError     a saved model or run that can't be trusted (also a ValueError)
+    ├── FolderInUseError    a folder that another run is writing to    (also an OSError)
     ├── NothingFoundError   a search that found nothing it may return  (also a ValueError)
     ├── OperatorError       an operator that can't be added            (also a ValueError)
     └── ParseError          a text that is not a formula               (also a ValueError)
@@ -13,9 +14,12 @@ Warnings:
     DataWarning             a table that can be used, with something its owner should know
     DomainWarning           rows on which a formula has no value
     InterruptedWarning      a fit that was stopped by hand
+    NotWrittenWarning       a run whose folder does not have all that was found
 
 A message names what was wrong, where, and what to do about it.
 """
+
+MOST_OF_A_PROBLEM = 200  # characters of what is wrong with a formula: it may quote a name of any length
 
 
 class PruneSymNetError(Exception):
@@ -32,6 +36,10 @@ class ExportError(PruneSymNetError, ValueError):
 
 class FileFormatError(PruneSymNetError, ValueError):
     """A saved model or run that is cut off, edited, of a newer version, or not ours: the message names the file."""
+
+
+class FolderInUseError(PruneSymNetError, OSError):
+    """A run's folder to which another run is writing: the message names the folder."""
 
 
 class NothingFoundError(PruneSymNetError, ValueError):
@@ -52,9 +60,12 @@ class ParseError(PruneSymNetError, ValueError):
     """
 
     def __init__(self, problem: str, text: str, column: int) -> None:
+        if len(problem) > MOST_OF_A_PROBLEM:
+            problem = f"{problem[:MOST_OF_A_PROBLEM]}..."
         self.problem, self.text, self.column = problem, text, column
         start = max(0, column - 60)
-        shown = text[start : column + 20].replace("\n", " ").replace("\t", " ")
+        # One character for each, so that the mark below is in its place, and none that a terminal would obey.
+        shown = "".join(c if c.isprintable() else " " for c in text[start : column + 20])
         super().__init__(f"{problem}, at column {column + 1}:\n  {shown}\n  {' ' * (column - start)}^")
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -71,3 +82,8 @@ class DomainWarning(UserWarning):
 
 class InterruptedWarning(UserWarning):
     """A fit was stopped by hand: what it gives is the best so far."""
+
+
+class NotWrittenWarning(UserWarning):
+    """A file does not have what was found (a full disk, a folder that was deleted): it is printed or returned all the
+    same."""

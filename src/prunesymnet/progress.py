@@ -1,11 +1,13 @@
-"""What a search is doing, live on the terminal: time, stage, formulas scored, and the best of each size so far.
+"""What a search is doing, live: time, stage, formulas scored, and the best of each size so far.
 
     with Progress(settings.time_limit) as progress:
         search(data, settings, watch=progress)
 
-It appears on a terminal only, and is gone when the search ends. `TensorBoard` is a callback that writes there instead.
+It appears on a terminal and under a notebook's cell only, and is gone when the search ends. `TensorBoard` is a callback
+that writes there instead.
 """
 
+import io
 import math
 import multiprocessing
 import time
@@ -13,15 +15,20 @@ from types import TracebackType
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
+from rich.constrain import Constrain
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
 from prunesymnet.expression import Expression, canonical, to_text
+from prunesymnet.optional import import_torch
 from prunesymnet.search import Candidate, Update
 
 SHOWN = 5  # formulas: the best of each size, few enough for a small terminal
+PER_SECOND = 5  # pictures: it moves, and costs nothing beside the search
+FOR_KEYS = 8  # columns left free at the right: a terminal writes ^C there, which would break a full line in two
+WIDTH_OF_A_CELL = 110  # columns of a picture in a notebook, which says nothing of its width
 
 
 class Progress:
@@ -35,9 +42,18 @@ class Progress:
         self.began = time.monotonic()
         self.update: Update | None = None
         self.texts: dict[Expression, str] = {}
-        self.live: Live | None = None
-        if show and self.console.is_terminal and multiprocessing.parent_process() is None:
-            self.live = Live(get_renderable=self.picture, console=self.console, transient=True, refresh_per_second=5)
+        self.live: Live | _Cell | None = None
+        if not show or multiprocessing.parent_process() is not None:
+            return
+        if self.console.is_jupyter:
+            self.live = _Cell(self)
+        elif self.console.is_terminal:
+            self.live = Live(
+                get_renderable=lambda: Constrain(self.picture(), max(self.console.width - FOR_KEYS, 1)),
+                console=self.console,
+                transient=True,
+                refresh_per_second=PER_SECOND,
+            )
 
     def __enter__(self) -> "Progress":
         self.began = time.monotonic()
@@ -53,6 +69,8 @@ class Progress:
 
     def __call__(self, update: Update) -> None:
         self.update = update
+        if isinstance(self.live, _Cell):
+            self.live.refresh()
 
     def picture(self) -> RenderableType:
         """A line about the search, and the best formulas under it."""
@@ -81,6 +99,34 @@ class Progress:
             error = f"{math.sqrt(candidate.heldout_mse):.3g}"
             table.add_row(str(expression.complexity), error, Text(self.texts[expression]), style=style)
         return Group(_line(cells), table)
+
+
+class _Cell:
+    """The picture under a cell of a notebook, drawn anew at each update. (rich alone would need ipywidgets.)"""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress, self.handle, self.drawn = progress, None, -math.inf
+
+    def start(self) -> None:
+        self._show("", display_id=True)
+
+    def refresh(self) -> None:
+        if time.monotonic() - self.drawn >= 1 / PER_SECOND:
+            self.drawn = time.monotonic()
+            paper = Console(file=io.StringIO(), record=True, width=WIDTH_OF_A_CELL, force_jupyter=False)
+            paper.print(self.progress.picture())
+            self._show(paper.export_html(inline_styles=True, code_format="<pre>{code}</pre>"))
+
+    def stop(self) -> None:
+        self._show("")
+
+    def _show(self, page: str, **first: Any) -> None:
+        from IPython.display import HTML, display  # a notebook has it
+
+        if first:
+            self.handle = display(HTML(page), **first)
+        elif self.handle is not None:
+            self.handle.update(HTML(page))
 
 
 def _worth_showing(front: tuple[Candidate, ...]) -> list[Candidate]:
@@ -112,6 +158,7 @@ class TensorBoard:
     (`pip install tensorboard`)."""
 
     def __init__(self, folder: str) -> None:
+        import_torch("TensorBoard")
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:

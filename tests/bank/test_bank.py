@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
-from prunesymnet.bank.bank import LARGEST, LISTED, RECIPROCAL, grow_bank
-from prunesymnet.expression import Apply, evaluate, parse, postorder
+from prunesymnet.bank.bank import LARGEST, RECIPROCAL, grow_bank
+from prunesymnet.expression import Apply, evaluate, postorder
 from prunesymnet.operators import OPERATORS, PAPER, UNNESTED, make_operator
 
 ALL = tuple(OPERATORS)
@@ -85,22 +85,17 @@ def test_a_node_has_the_values_of_its_formula(seed, names, operators, low, point
 
 @given(
     seed=st.integers(0, 10_000),
-    steps=st.lists(st.sampled_from(["with_reciprocals", "with_listed", "first"]), min_size=1, max_size=4),
+    steps=st.lists(st.sampled_from(["with_reciprocals", "first"]), min_size=1, max_size=4),
 )
 @settings(max_examples=25)
 def test_it_stays_so_when_nodes_are_added_and_left_out(seed, steps):
     columns = columns_of("xy", seed)
-    rng = np.random.default_rng(seed)
     bank = grow_bank(columns, size=60)
     for step in steps:
         before = len(bank)
         if step == "with_reciprocals":
             bank = bank.with_reciprocals()
             assert len(bank) >= before
-        elif step == "with_listed":
-            trees = [parse(f"{name}({rng.uniform(1, 9)}*{of})") for name in ("sin", "cos") for of in ("x", "x*y", "y")]
-            bank = bank.with_listed(np.array([evaluate(tree, columns).values for tree in trees]), trees)
-            assert len(bank) == before + len(trees)
         else:
             bank = bank.first(before // 2)
             assert before // 2 <= len(bank) <= before
@@ -195,17 +190,6 @@ def test_the_simplest_nodes_are_the_first():
     bank = grow_bank(columns_of("xyz"), size=300).with_reciprocals()
     assert texts(bank.first(100)) == texts(bank)[:100]
     assert texts(bank.first(10_000)) == texts(bank)
-
-
-def test_listed_nodes_come_in_at_their_places_and_only_what_is_new():
-    columns = columns_of(low=0.3)
-    bank = grow_bank(columns, size=100)
-    trees = [parse(text) for text in ("cos(x)*sin(7.25*y)", "x + y", "3.5*x*y", "-5.5*cos(2.5*x)", "sin(2.5*x)")]
-    wider = bank.with_listed(np.array([evaluate(tree, columns).values for tree in trees]), trees)
-    listed = [str(wider.expression(node)) for node in range(len(wider)) if wider.operator[node] == LISTED]
-    assert listed == ["sin(2.5*x)", "-5.5*cos(2.5*x)", "cos(x)*sin(7.25*y)"]
-    assert [text for text in texts(wider) if text not in listed] == texts(bank)
-    check(wider, columns)
 
 
 def test_a_smaller_bank_is_the_beginning_of_a_larger():
@@ -315,22 +299,6 @@ def test_an_operator_may_be_free():
     assert "free(x)" in texts(grow_bank(columns_of("x"), ["+", free], 5))
 
 
-def test_a_listed_node_does_not_make_the_first_nodes_more():
-    columns = columns_of()
-    trees = [*(parse(f"sin({k}.5*x)*cos({k}.5*y)") for k in range(40)), parse("sin(99.5*x)")]
-    bank = grow_bank(columns, size=30, operators=("+", "*"))
-    bank = bank.with_listed(np.array([evaluate(tree, columns).values for tree in trees]), trees)
-    place = texts(bank).index("sin(99.5*x)")
-    assert len(bank.first(place + 1)) == place + 1
-
-
-def test_of_equal_nodes_that_are_listed_the_simplest_is_taken():
-    columns = columns_of()
-    trees = [parse("sin(2.5*x)*3.5*2.5"), parse("sin(2.5*x)")]
-    bank = grow_bank(columns, size=30).with_listed(np.array([evaluate(t, columns).values for t in trees]), trees)
-    assert "sin(2.5*x)" in texts(bank)
-
-
 def test_on_a_grid_no_column_is_taken_for_another():
     levels = np.meshgrid(*[np.linspace(1, 3, 4)] * 3, indexing="ij")
     columns = {name: level.reshape(-1) for name, level in zip("xyz", levels, strict=True)}
@@ -354,4 +322,3 @@ def test_a_node_is_a_term():
     values, expression = bank.term(7)
     np.testing.assert_array_equal(values, bank.values[7])
     assert expression == bank.expression(7)
-    assert bank.with_terms([]) is bank

@@ -270,7 +270,7 @@ def test_steps_are_undone_one_after_the_other():
 
 def test_a_target_may_be_unwrapped_again():
     g = spread(0.2, 2)
-    inside = Target.of(np.exp(np.sqrt(g))).undo_function(OPERATORS["exp"])
+    inside = Target.of(np.exp(np.sqrt(g))).undo_functions(OPERATORS["exp"])
     found = named(unwrap_target(inside, [], select_operators(["sqrt"])), "exp(sqrt(g))")
     np.testing.assert_allclose(found.values, g)
 

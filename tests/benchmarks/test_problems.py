@@ -5,11 +5,13 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from benchmarks.problems import SETS, Problem, load, sample, with_outliers
-from benchmarks.recovery import recovered
-from prunesymnet.expression import evaluate, parse
+from benchmarks.problems import SETS, Problem, load, noisy, sample, with_outliers
+from benchmarks.recovery import recovered, right_form
+from prunesymnet.expression import Apply, Constant, canonical, evaluate, fold, parse
+from prunesymnet.expression.tree import is_free
 
-COUNTS = {"paper": 87, "nguyen": 12, "jin": 6, "keijzer": 14, "vladislavleva": 8, "feynman": 98, "strogatz": 14}
+COUNTS = {"paper": 87, "nguyen": 12, "jin": 6, "keijzer": 14, "vladislavleva": 8, "feynman": 98, "strogatz": 14,
+          "textbook": 66, "textbook-fair": 27}  # fmt: skip
 
 # A formula, a point in its box, and its value there written once more in numpy.
 SPOTS = {
@@ -20,6 +22,8 @@ SPOTS = {
     "vladislavleva": ("vladislavleva-08", {"x": 1.0, "y": 4.0}, (16.0 + 1.0 - 1.0) / 26.0),
     "feynman": ("feynman-I-6-2b", {"sigma": 2.0, "theta": 1.0, "theta1": 3.0}, np.exp(-0.5) / np.sqrt(8.0 * np.pi)),
     "strogatz": ("strogatz-shearflow1", {"x": 1.0, "y": 0.5}, np.cos(1.0) / np.tan(0.5)),
+    "textbook": ("relativistic-mass", {"m": 2.0, "v": 0.6 * 299792458.0}, 2.5),
+    "textbook-fair": ("voltage-divider", {"V": 9.0, "R1": 1000.0, "R2": 2000.0}, 6.0),
 }
 
 
@@ -81,3 +85,30 @@ def test_outliers_are_gross_and_few():
     assert (off <= 30).all()
     assert with_outliers(data, 0.0, 3) is data
     np.testing.assert_array_equal(with_outliers(data, 0.05, 3).y, spoiled.y)
+
+
+@pytest.mark.parametrize("problem", [*load("textbook"), *load("textbook-fair")], ids=lambda problem: problem.name)
+def test_a_law_of_a_textbook_with_other_constants_has_the_right_form(problem):
+    rng = np.random.default_rng(len(problem.name))
+
+    def moved(leaf):
+        return Constant(leaf.value * rng.uniform(0.95, 1.05)) if is_free(leaf) else leaf
+
+    assert right_form(problem, fold(canonical(problem.formula), moved, Apply))
+
+
+def test_noise_is_a_part_of_what_is_asked_for():
+    data = load("textbook")[0].sample(20_000, 0)
+    errors = {kind: noisy(data, 0.05, 3, kind).y - data.y for kind in ("rms", "value", "spread")}
+    assert np.std(errors["value"] / data.y) == pytest.approx(0.05, rel=0.05)
+    assert np.std(errors["spread"]) == pytest.approx(0.05 * data.y.std(), rel=0.05)
+    assert np.std(errors["rms"]) == pytest.approx(0.05 * np.sqrt(np.mean(data.y**2)), rel=0.05)
+    assert noisy(data, 0.0, 3, "value") is data
+
+
+def test_quantities_that_are_positive_stay_so_in_a_wider_box():
+    impedance = next(problem for problem in load("textbook") if problem.name == "rlc-impedance")
+    assert (impedance.sample(2000, 0, wide=3.0).X > 0).all()
+    assert recovered(impedance, parse("sqrt(2500.0*f**2 + (0.0628*f**2 - 159155.0)**2)/f"))
+    current = next(problem for problem in load("textbook") if problem.name == "butler-volmer")
+    assert current.sample(2000, 0, wide=3.0).X.min() < -0.3

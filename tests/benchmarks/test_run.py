@@ -3,7 +3,9 @@
 import json
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +95,8 @@ def test_plans_are_every_combination():
         ("--range=2,1", "the lower first"),
         ("--points=0", "points must be at least 10, got 0"),
         ("--seeds=0", "seeds must be at least 1"),
+        ("--noise-of=median", "noise_of must be of rms, value, spread, got median"),
+        ("--unrelated=-1", "unrelated must be at least 0, got -1"),
     ],
 )
 def test_what_is_wrong_is_named(monkeypatch, capsys, option, said):
@@ -105,6 +109,16 @@ def test_what_is_wrong_is_named(monkeypatch, capsys, option, said):
 def chosen(monkeypatch, *options: str) -> list[Trial]:
     monkeypatch.setattr(sys, "argv", ["run", *options])
     return list(run.wanted(run.options()))
+
+
+def test_the_textbook_is_run_once_without_noise_and_with_both_kinds_of_it(monkeypatch):
+    trials = chosen(monkeypatch, "textbook", "--methods=ours")
+    kinds = Counter((t.set, t.noise, t.noise_of) for t in trials)
+    noisy = {("textbook", noise, of): 66 for noise in (0.01, 0.05) for of in ("value", "spread")}
+    assert kinds == noisy | {("textbook", 0.0, "rms"): 66, ("textbook-fair", 0.0, "rms"): 27}
+    assert {(t.points, t.limit) for t in trials} == {(60, 20.0)}
+    units = chosen(monkeypatch, "--sets=jin", "--other-units=0,1", "--unrelated=0,3")
+    assert Counter((t.other_units, t.unrelated) for t in units) == dict.fromkeys(product((False, True), (0, 3)), 6)
 
 
 def test_options_take_the_place_of_what_plans_say(monkeypatch):

@@ -16,7 +16,7 @@ from benchmarks.methods import registry
 from benchmarks.methods.registry import METHODS, SHOWN
 from benchmarks.problems import load, random_formulas
 from benchmarks.statistics import frame, holm, mcnemar, signed_rank, variances, wilson
-from benchmarks.tables import behind, fairness, layout, methods, paper, real
+from benchmarks.tables import behind, fairness, layout, methods, paper, real, textbook
 from benchmarks.tables.mechanisms import mechanisms
 from benchmarks.tables.summary import summary
 from prunesymnet.search import DIFFERENCES
@@ -73,6 +73,13 @@ def many_rows():
         kept += [row(method, problem, 0, good, span=[1.0, 2.0])]
     for method, problem, share in product(("ours", "huber"), problems, (0.0, 0.05)):
         kept += [row(method, problem, 0, method == "huber" or share == 0, outliers=share)]
+    curve = {"set": "textbook", "group": "textbook", "points": 60, "limit": 20.0}
+    for method, problem in product(("ours", "operon", "operon-mdl"), ("planck", "bragg")):
+        kept += [row(method, problem, 0, **curve)]
+        noisy = product(("value", "spread"), (0.01, 0.05))
+        kept += [row(method, problem, 0, False, noise=n, noise_of=of, why="longer", **curve) for of, n in noisy]
+    kept += [row("ours", problem, other_units=True, **curve) for problem in ("planck", "bragg")]
+    kept += [row("ours", problem, unrelated=2, **curve) for problem in ("planck", "bragg")]
     for method, name in product(("ours", "operon"), methods.FURTHER):
         kept += [row(method, problem.name, 0, set=name, group=name) for problem in load(name)[:2]]
     kept += [row(method, f"{RANDOM}-2v-grade3-01", set=RANDOM, group=RANDOM) for method in ("ours", "operon")]
@@ -450,11 +457,47 @@ def test_runs_with_outliers_are_in_no_table_but_their_own():
     runs = [row(problem="koza-01"), row(problem="koza-01", recovered=False, outliers=0.05)]
     runs += [row("huber", "koza-01"), row("huber", "koza-01", outliers=0.05)]
     assert len(frame(runs)) == 2
-    table = methods.outliers(frame(runs, outliers=True))
+    table = methods.outliers(frame(runs, changed="outliers"))
     assert cells(table) == [("PruneSymNet", "1 of 1", "0 of 1"), ("PruneSymNet, Huber's loss", "1 of 1", "1 of 1")]
 
 
 # The files.
+
+
+CURVE = {"set": "textbook", "group": "textbook", "points": 60, "limit": 20.0}
+
+
+def test_textbook_counts_what_is_recovered_without_noise_and_right_forms_with_each_kind():
+    runs = [row(problem="planck", **CURVE), row(problem="bragg", recovered=False, **CURVE)]
+    runs += [row(problem="planck", noise=0.01, noise_of="value", recovered=False, **CURVE) | {"form": True}]
+    runs += [row(problem="planck", noise=0.01, noise_of="spread", recovered=False, **CURVE)]
+    found = cells(textbook.textbook(frame(runs)))
+    heads = list(textbook.textbook(frame(runs)).cells.columns)
+    line = dict(zip(heads, found[0], strict=True))
+    assert line["textbook, exact"] == "1 of 2"
+    assert line["1% of each value"] == "1 of 1"
+    assert line["1% of the spread"] == "0 of 1"
+
+
+def test_what_was_missed_is_sorted_by_whether_the_rows_speak_for_the_law():
+    noise = {"noise": 0.05, "noise_of": "value"} | CURVE
+    runs = [row(problem=name, recovered=False, why="longer", **noise) for name in ("planck", "bragg")]
+    runs += [row(problem="snell", recovered=False, why="shorter", **noise), row(problem="malus", **noise)]
+    assert cells(textbook.why(frame(runs))) == [("0.05 of each value", "3", "2: bragg, planck", "1: snell")]
+
+
+def test_other_units_and_unrelated_columns_are_counted_beside_the_problems_as_they_are():
+    runs = [row(problem=name, **CURVE) for name in ("planck", "bragg", "snell")]
+    runs += [row(problem="planck", other_units=True, **CURVE)]
+    runs += [row(problem="bragg", other_units=True, recovered=False, **CURVE)]
+    runs += [row(problem="planck", unrelated=10, **CURVE), row(problem="planck", unrelated=2, **CURVE)]
+    found = textbook.units(frame(runs, changed="other_units"))
+    assert cells(found) == [("textbook", "2 of 2", "1 of 2", "1.00 s", "1.00 s")]
+    found = textbook.unrelated(frame(runs, changed="unrelated"))
+    assert cells(found) == [("textbook", "1 of 1", "1 of 1", "1 of 1", "1.00 s", "1.00 s", "1.00 s")]
+    assert list(found.cells.columns)[1:4] == ["as they are", "2 more", "10 more"]
+    assert len(frame(runs)) == 3
+    assert textbook.units(frame(runs)) is None
 
 
 def test_every_table_is_written_and_says_where_its_numbers_come_from(lines, tmp_path):

@@ -15,7 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 from prunesymnet.cli.app import BAD_INPUT, INTERRUPTED, NOTHING_FOUND, USAGE, app, preset_names
-from prunesymnet.search import PRESETS
+from prunesymnet.data import read_table
+from prunesymnet.runs.folder import RunFolder
+from prunesymnet.search import PRESETS, SearchSettings
 from prunesymnet.version import __version__
 
 RNG = np.random.default_rng(0)
@@ -49,6 +51,11 @@ def test_fit_prints_the_formula_first(folder):
     assert out[0] == "v = x*y/(2*pi*z)"
     assert sum(line.startswith(">") for line in out) == 1
     assert "exact" in out[-1]
+
+
+def test_a_well_known_formula_is_called_by_its_name():
+    text = "volume,pressure\n" + "".join(f"{v},{1400 / v}\n" for v in range(10, 40))
+    assert "  known as inverse proportion; also Boyle's law\n" in call("fit", "-", "-y", "pressure", input=text).stdout
 
 
 def test_a_formula_from_the_shell_and_nothing_else(folder):
@@ -119,6 +126,99 @@ def test_weights_and_settings_arrive(folder):
     assert set(settings["operators"]) == {"*", "/", "+", "id"}
     front = record["fronts"][0]
     assert front["equations"][front["chosen"]]["r2"] > 0.999999
+
+
+def test_constraints_arrive(folder):
+    options = ("--max-uses", "exp=1,x=2", "--max-argument", "sin=5", "--forbid-nested", "exp=sin,exp=log")
+    more = ("--max-constants", "2", "--requires", "x, z", "-t", "0.3", "--json")
+    rules = json.loads(call("fit", folder / "law.csv", "-y", "v", *options, *more).stdout)["settings"]["constraints"]
+    assert rules["max_uses"] == {"exp": 1, "x": 2}
+    assert rules["max_argument"] == {"sin": 5}
+    assert rules["forbid_nested"] == {"exp": ["sin", "log"]}
+    assert (rules["max_constants"], rules["requires"]) == (2, ["x", "z"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--max-uses", "exp"), "--max-uses must be NAME=NUMBER, as in exp=1, got 'exp'"),
+        (("--max-argument", "sin=few"), "--max-argument must be NAME=NUMBER, as in exp=1, got 'sin=few'"),
+        (("--forbid-nested", "exp="), "--forbid-nested must be NAME=NAME, as in exp=sin, got 'exp='"),
+        (("--requires", "w"), "constraints require 'w', which is no column"),
+        (("--form", "a*x", "--out", "here"), "--out keeps a search"),
+    ],
+)
+def test_options_that_cannot_be(folder, arguments, message):
+    assert message in call("fit", folder / "law.csv", "-y", "v", *arguments, code=USAGE).stderr
+
+
+def test_a_form_that_is_known(folder):
+    out = call("fit", folder / "law.csv", "-y", "v", "--form", "a*x*y**b/z", "--save", folder / "form.json").stdout
+    assert out.startswith("v = 0.159155*x*y")
+    assert "  a = 0.15915" in out
+    assert call("show", folder / "form.json").stdout == out
+    text = "t,u,w,e\n1,2.0,1,1\n2,4.1,1,1\n3,90,0,1e3\n4,8.0,1,1\n"
+    weighted = call("fit", "-", "-y", "u", "-x", "t", "--form", "a*t", "--weights", "w", input=text).stdout
+    assert weighted.startswith("u = 2.0")
+    assert call("fit", "-", "-y", "u", "-x", "t", "--form", "a*t", "--y-err", "e", input=text).stdout.startswith(
+        "u = 2.0"
+    )
+
+
+MESSY = "who;x;y;when\nu;1,5;3,0;2021-03-01\nv;2,5;;2021-03-02\nu;3,5;7,0;2021-03-03\nv;4,5;9,0;2021-03-04\n"
+
+
+def test_a_messy_table(folder):
+    said = call("fit", "-", "-y", "y", input=MESSY, code=BAD_INPUT).stderr
+    assert said.startswith(
+        "note: standard input: read with decimal commas (x, y)\nerror: standard input: column 'who': 'u' in row 1"
+    )
+    assert "--exclude leaves a column out, --categories makes a column of 0 and 1" in said
+    said = call("fit", "-", "-y", "y", "--exclude", "who", input=MESSY, code=BAD_INPUT).stderr
+    assert "column 'when' holds dates" in said
+    assert said.endswith("--exclude leaves a column out\n")
+    said = call("fit", "-", "-y", "y", "--exclude", "who,when", input=MESSY, code=BAD_INPUT).stderr
+    assert said.endswith("(line 3 of the file); --drop-missing leaves such rows out\n")
+    done = call("fit", "-", "-y", "y", "--exclude", "who,when", "--drop-missing", input=MESSY)
+    assert done.stdout.startswith("y = 2*x\n")
+    assert "note: standard input: left out 1 of 4 rows, which lack a value: row 2\n" in done.stderr
+    table = "x\ty\n1,234\t1\n2,468\t2\n3,702\t3\n"
+    assert "--decimal , or --decimal ." in call("fit", "-", "-y", "y", input=table, code=BAD_INPUT).stderr
+    assert call("fit", "-", "-y", "x", "--decimal", ".", input=table).stdout.startswith("x = 1234*y\n")
+    assert call("fit", "-", "-y", "x", "--decimal", ",", input=table).stdout.startswith("x = 1.234*y\n")
+
+
+def test_categories_from_the_fit_to_the_prediction(folder):
+    table = pd.DataFrame({"x": RNG.uniform(1, 5, 60), "kind": RNG.choice(["a b", "c"], 60)})
+    table["y"] = table["x"] ** 2 + 3.0 * (table["kind"] == "c")
+    text = table.to_csv(index=False)
+    out = call("fit", "-", "-y", "y", "--categories", "kind", "--save", folder / "kinds.json", input=text).stdout
+    assert out.startswith(("y = x**2 + 3*kind_c\n", "y = x**2 - 3*kind_a_b + 3\n"))
+    predicted = pd.read_csv(io.StringIO(call("predict", folder / "kinds.json", "-", input=text).stdout))
+    assert predicted.columns.tolist() == ["x", "kind", "y", "y_predicted"]
+    np.testing.assert_allclose(predicted["y_predicted"], predicted["y"])
+    new = call("predict", folder / "kinds.json", "-", input="x,kind\n1,d\n", code=BAD_INPUT).stderr
+    assert "'d' in row 1 is a category that the fit did not have; it had a b, c (line 2 of the file)" in new
+    assert (
+        "'x', which is no feature"
+        in call("fit", "-", "-y", "x", "--categories", "x", input=text, code=BAD_INPUT).stderr
+    )
+
+
+def test_what_a_file_holds_does_not_reach_the_terminal(folder):
+    evil = "\x1b]0;owned\x07\x1b[2J"
+    said = call("fit", "-", "-y", "y", input=f"{evil},y\n{evil},1\n{evil},2\n{evil},3\n", code=BAD_INPUT).stderr
+    assert "\\x1b[2J" in said
+    assert "\x1b" not in said
+    said = call("fit", "-", "-y", "y", input=f"x,y\n{'z' * 10_000_000},1\n2,2\n3,3\n", code=BAD_INPUT).stderr
+    assert len(said) < 1000
+
+
+def test_evaluations_are_counted_in_place_of_seconds(folder):
+    ran = call("fit", folder / "noise.csv", "-y", "v", "--max-evaluations", "100000", "--json")
+    record = json.loads(ran.stdout)
+    assert record["settings"]["max_evaluations"] == 100_000
+    assert record["fronts"][0]["status"] == "stopped at the limit of evaluations"
 
 
 def test_epochs_and_ablations_arrive(folder):
@@ -224,6 +324,13 @@ def test_report(folder):
         (["fit", "-", "-y", "b"], "a,b\n1,2\n3,x\n", BAD_INPUT, "'x' in row 2 is not a number"),
         (["fit", "-", "-y", "b"], "a,b\n1,2\n3,x\n", BAD_INPUT, "(line 3 of the file)"),
         (["fit", "-", "-y", "b"], "a,b\n1,2\n,4\n5,6\n", BAD_INPUT, "column 'a': no value (NaN) in row 2"),
+        (["fit", "-", "-y", "b"], "a,b\n1,2\n3,4\n", BAD_INPUT, "2 rows; a search needs at least 3"),
+        (["fit", "law.csv", "-x", "v", "-y", "v"], None, BAD_INPUT, "'v' is named twice"),
+        (["fit", "law.csv", "-y", "v,v"], None, BAD_INPUT, "'v' is named twice"),
+        (["fit", "law.csv", "-y", "v", "--exclude", "w"], None, BAD_INPUT, "no column is named 'w'"),
+        (["fit", "law.csv", "-y", "v", "--decimal", ";"], None, BAD_INPUT, "decimal must be '.' or ','"),
+        (["fit", "law.csv", "-y", "v", "--sheet", "one"], None, BAD_INPUT, "this is no spreadsheet"),
+        (["fit", "/dev/zero", "-y", "v"], None, BAD_INPUT, "is a pipe or a device"),
         (["show", "law.csv"], None, BAD_INPUT, "law.csv: is not whole JSON"),
         (["show", "."], None, BAD_INPUT, "has no run.json"),
         (["predict", "model.json", "odd.csv"], None, BAD_INPUT, "odd.csv: no column is named 'x'"),
@@ -259,6 +366,51 @@ def test_ctrl_c_prints_the_best_so_far(folder):
     assert out.startswith("v = ")
     assert "interrupted" in out
     assert call("show", folder / "stopped").stdout.startswith("v = ")
+
+
+def test_a_gpu_that_is_not_there_is_said_in_one_line(folder, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    arguments = ("fit", folder / "law.csv", "-y", "v", "--device", "cuda", "--out", folder / "gpu")
+    result = call(*arguments, code=USAGE)
+    assert result.stderr == "error: device is 'cuda', and this machine has no GPU that torch can use: take 'cpu'\n"
+    assert not (folder / "gpu").exists()
+
+
+def test_a_run_on_a_gpu_goes_on_without_one(folder, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    table = read_table(folder / "law.csv", "v")
+    with RunFolder(folder / "gpu") as kept:
+        kept.create([table], table.names, SearchSettings().on_device("cuda"))
+    assert "has no GPU that torch can use: take 'cpu'" in call("resume", folder / "gpu", code=USAGE).stderr
+    assert not (folder / "gpu" / "progress.jsonl").exists()  # nothing was begun
+    assert call("resume", folder / "gpu", "--device", "cpu").stdout.startswith("v = x*y/(2*pi*z)\n")
+
+
+def test_standard_input_that_is_closed():
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$0" -m prunesymnet fit - -y v <&-', sys.executable], capture_output=True, text=True
+    )
+    assert done.returncode == BAD_INPUT
+    assert done.stderr == "error: standard input is closed; pipe a table into it, or name a file\n"
+
+
+@pytest.mark.parametrize("module", ["typer", "numpy", "pandas", "prunesymnet.cli.tables", "prunesymnet.search"])
+def test_ctrl_c_during_imports_leaves_no_traceback(module):
+    code = f"""
+import sys
+class Stopped:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Stopped())
+sys.argv = ["prunesymnet", "fit", "law.csv", "-y", "v"]
+from prunesymnet.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode in (INTERRUPTED, -signal.SIGINT)
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") <= 1
 
 
 def test_version():

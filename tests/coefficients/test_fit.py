@@ -12,8 +12,8 @@ from scipy.optimize import curve_fit, minimize
 from benchmarks.problems import free_weights, load, sample
 from clocks import Clock
 from prunesymnet.coefficients import FitSettings, FitStatus, fit
-from prunesymnet.coefficients.fit import draw_starts
-from prunesymnet.coefficients.least_squares import _solve_deficient, levenberg_marquardt
+from prunesymnet.coefficients.fit import draw_starts, measure
+from prunesymnet.coefficients.least_squares import _solve_deficient, _told_apart, levenberg_marquardt
 from prunesymnet.data import Dataset, make_dataset
 from prunesymnet.expression import compile_expression, parse
 
@@ -290,3 +290,18 @@ def test_deficient_systems_always_have_an_answer(values):
     with np.errstate(all="ignore"):
         gram = np.nan_to_num(columns @ columns.T, nan=np.inf, posinf=np.inf, neginf=-np.inf)
         assert np.isfinite(_solve_deficient(gram[None], np.ones((1, 3)))).all()
+
+
+def test_nothing_is_told_apart_by_a_column_whose_square_underflows():
+    assert _told_apart(np.eye(2), np.diag([1.0, 0.0])) == 0
+
+
+def test_a_start_that_swallows_the_target_does_not_seem_to_leave_nothing():
+    year = np.arange(1959.0, 2001.0)
+    table = make_dataset(year, 300 + (year - 1950) ** 1.3, names=["year"])
+    for starts in (1, 3):
+        found = fit(
+            parse("3.4e233*year**(-70.26) - 1.6e125"), table, settings=FitSettings(starts=starts, max_iterations=20)
+        )
+        assert found.mse == pytest.approx(measure(found.expression, table).mse, rel=1e-6)
+        assert found.mse > 0

@@ -215,3 +215,22 @@ def test_one_weight_per_edge_comes_out_as_it_was_written(problem):
     found = snap(weighted, problem.sample(128, seed=0)).expression
     assert fingerprint(found) == fingerprint(problem.formula), str(found)
     assert found.complexity <= canonical(problem.formula).complexity + 2
+
+
+def test_after_the_deadline_a_formula_of_many_terms_is_not_looked_at_again(monkeypatch):
+    X = RNG.normal(size=(300, 40))
+    table = make_dataset(X, X @ np.linspace(1, 2, 40) + 0.1 * RNG.normal(size=300))
+    asked = []
+    monkeypatch.setattr("prunesymnet.coefficients.snapping.canonical", lambda e: (asked.append(e), canonical(e))[1])
+    found = snap(parse(" + ".join(f"1.0*x{k}" for k in range(1, 41))), table, deadline=-np.inf)
+    assert found.r2 > 0.99
+    assert len(found.expression.constants) == 40
+    assert len(asked) == 1
+
+
+def test_two_constants_that_may_be_one_are_not_rounded_apart():
+    rng = np.random.default_rng(6)
+    x = rng.uniform(0, 6, 128)
+    y = 213.8 * (1 - np.exp(-0.547 * x)) + 0.5 * rng.normal(size=128)
+    found = snap(parse("213.4 - 213.9*exp(-0.547*x)"), make_dataset(x, y, names=["x"])).expression
+    assert skeleton(found) == skeleton(parse("2.0*(1 - exp(-3.0*x))"))

@@ -91,3 +91,15 @@ def test_the_weighted_sums_of_all_rows_are_kept(rows):
     assert len(cells(found)) == len(sums)
     share = pd.Series(ours / ours.sum(), index=pd.MultiIndex.from_tuples(map(tuple, cells(found))))
     np.testing.assert_allclose(share.loc[list(sums.index)], sums / sums.sum())
+
+
+@pytest.mark.filterwarnings("ignore::prunesymnet.errors.DataWarning")
+def test_rows_of_many_columns_are_compared_in_all_of_them():
+    wide = np.zeros((6, 40))
+    wide[3, 39] = 1.0
+    wide[4] = -0.0
+    wide[5, 0] = 1.0
+    found = distinct_rows(make_dataset(wide, [1, 1, 2, 1, 1, 1]))
+    assert found.y.tolist() == [1, 2, 1, 1]
+    assert found.weights.tolist() == [3, 1, 1, 1]
+    assert found.X[:, [0, 39]].tolist() == [[0, 0], [0, 0], [0, 1], [1, 0]]

@@ -34,6 +34,17 @@ LINE = line()
 SINC = make_operator("sinc", np.sinc)
 
 
+def test_an_equation_is_called_by_its_name_rounded_or_not():
+    assert equation("1.0*distance", HUBBLE).known_as.startswith("proportionality; also")
+    assert equation("1.0*distance**2 + 1.0*distance**3", HUBBLE).known_as == ""
+    balmer = load_example("balmer")
+    assert equation("364.0*n**2/(n**2 - 4)", balmer).known_as == "Balmer's series"
+    assert equation("364.0*n**2/(n**2 - 4.1)", balmer).known_as == "Balmer's series"
+    named = Equation.of(fit(parse("H*distance"), HUBBLE, parameters=["H"]), HUBBLE)
+    assert named.known_as.startswith("proportionality; also")
+    assert copy.deepcopy(named).known_as == named.known_as
+
+
 # ---- constants, by name -----------------------------------------------------------------------------------------
 
 

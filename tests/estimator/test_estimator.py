@@ -83,12 +83,14 @@ def test_it_is_a_regressor_of_one_target_or_several():
 
 OWN = make_operator("doubled_sine", lambda v: np.sin(2 * v))
 PARAMETERS = {
+    "categories": ["a"],
     "operators": ["+", "*", OWN],
     "max_complexity": 9,
     "constraints": {"max_uses": {"exp": 1}, "requires": ["x1"]},
     "selection": len,
     "loss": "huber",
     "time_limit": 3.5,
+    "max_evaluations": 10**6,
     "preset": FEW,
     "max_epochs": 30,
     "n_jobs": 2,
@@ -163,6 +165,8 @@ def test_nothing_is_checked_before_fit():
         ("callbacks", [3], "callbacks must be.*3"),
         ("run_dir", 5, "run_dir must be a path.*5"),
         ("warm_start", "no", "warm_start must be.*'no'"),
+        ("max_evaluations", 0, "max_evaluations must be a whole number.*0"),
+        ("max_evaluations", 1.5, "max_evaluations must be a whole number.*1.5"),
     ],
 )
 def test_a_wrong_parameter_is_named_in_fit(name, value, message):
@@ -398,6 +402,32 @@ def test_a_preset_of_ones_own_keeps_its_selection():
     settings = PruneSymRegressor(preset=replace(FEW, selection="accuracy")).fit(X, HARD).model_.settings
     assert settings.selection == "accuracy"
     assert PruneSymRegressor(preset=FEW).fit(X, HARD).model_.settings.selection == "mdl"
+
+
+def test_evaluations_are_counted_and_not_seconds():
+    noise = np.random.default_rng(3).normal(size=len(X))
+    one, two = (
+        PruneSymRegressor(max_evaluations=2 * 10**6, n_jobs=k, progress=False).fit(X, Y + noise) for k in (1, 2)
+    )
+    assert one.fronts_[0].status == "stopped at the limit of evaluations"
+    assert one.model_.settings.time_limit == math.inf
+    pd.testing.assert_frame_equal(one.equations_, two.equations_)
+    assert one.fronts_[0].fits == two.fronts_[0].fits
+
+
+@pytest.mark.parametrize(
+    ("operators", "law", "text"),
+    [
+        (["+", "*", "pow"], lambda a, b: a**b, "y = x1**x2"),
+        (["pow"], lambda a, b: a**b, "y = x1**x2"),
+        (["+", "*", "pi"], lambda a, b: np.pi * a * b, "y = pi*x1*x2"),
+        (["pi"], lambda a, b: np.pi * a * b, "y = pi*x1*x2"),
+    ],
+)
+def test_powers_and_pi_may_be_asked_for(operators, law, text):
+    X = np.random.default_rng(0).uniform(0.5, 3, (60, 2))
+    model = PruneSymRegressor(operators=operators, progress=False).fit(X, law(*X.T))
+    assert str(model.best_) == text
 
 
 def test_operators_that_were_not_given_do_not_appear():

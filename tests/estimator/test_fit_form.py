@@ -1,6 +1,7 @@
 """Fitting a form that the user gives: constants, standard errors and intervals, against scipy's."""
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from scipy import stats
 from scipy.optimize import curve_fit
 
 from prunesymnet import PruneSymRegressor, load_example, make_operator, parse
-from prunesymnet.errors import DataError, DomainWarning, ParseError
+from prunesymnet.errors import DataError, DataWarning, ParseError
 
 RNG = np.random.default_rng(0)
 T = np.sort(RNG.uniform(0, 4, 60))
@@ -240,11 +241,42 @@ def test_as_many_constants_as_rows():
     assert (low, high) == (-math.inf, math.inf)
 
 
-def test_a_form_that_has_no_value_on_the_data():
-    model = fitted("a*log(x - 10)", T[:, None], DECAY)
-    assert "not finite" in model.fronts_[0].status
-    with pytest.warns(DomainWarning, match="no value on 60 of 60 rows"):
-        assert np.isnan(model.predict(T[:, None])).all()
+@pytest.mark.parametrize(
+    ("form", "table", "parts"),
+    [
+        ("a + b*log(x - 100)", T[:, None], ["row 1", "log(x - 100)", "x = 0", "60 of 60 rows"]),
+        ("a*x2/x1 + b*x2**4", np.column_stack([T - T[7], T]), ["row 8", "a*x2/x1", "x1 = 0", "1 of 60 rows"]),
+        ("a*x**b*exp(1000 + x)", T[:, None], ["row 1", "exp(1000 + x)", "60 of 60 rows"]),
+        ("a + x/(1 - 1)", T[:, None], ["row 1", "x/(1 - 1)", "60 of 60 rows"]),
+        ("a + 1/0*x", T[:, None], ["row 1", "1/0", "its numbers are such"]),
+    ],
+)
+def test_a_form_that_has_no_value_says_where(form, table, parts):
+    with pytest.raises(DataError, match=".*".join(map(re.escape, parts))):
+        fitted(form, table, DECAY)
+
+
+def test_rows_are_counted_as_they_were_given():
+    x = np.array([1.0, 1.0, 2.0, 2.0, 0.0, 3.0])
+    with pytest.raises(DataError, match="no value in row 5"):
+        fitted("a/x", x[:, None], np.array([1.0, 1.0, 2.0, 2.0, 3.0, 1.0]))
+
+
+def test_a_target_on_the_left_is_accepted():
+    model = fitted("y = a*exp(-b*x) + ln(c)", T[:, None], DECAY)
+    assert model.constants_["name"].tolist() == ["a", "b", "c"]
+    for form in ("2*y = a*x", "y == a*x", "x = a*x", "= a*x"):
+        with pytest.raises(ValueError, match=r"with the target alone on the left|has no meaning in a formula"):
+            fitted(form, T[:, None], DECAY)
+
+
+def test_a_name_that_is_nearly_a_columns_is_told_of():
+    frame = pd.DataFrame({"speed": T, "mass": T**2})
+    with pytest.warns(DataWarning, match="'sped' is no column, so it is fitted as a constant; did you mean 'speed'"):
+        fitted("a*mass + sped", frame, DECAY)
+    with pytest.raises(ValueError, match="all its names would be constants; did you mean 'speed' by 'sped'"):
+        fitted("a*sped + b", frame, DECAY)
+    fitted("a*speed + speed0*mass", frame, DECAY)  # the column is there: the other is meant
 
 
 @pytest.mark.parametrize("scale", [1e100, 1e-100])
@@ -316,7 +348,6 @@ def test_the_unit_of_the_weights_does_not_change_an_interval():
         ("", "the formula is empty"),
         ("lambda*x", "'lambda' is a word of Python's own"),
         ("k*speed (m/s)", "unknown function 'speed'"),
-        ("y = a*x", "'=' has no meaning"),
     ],
 )
 def test_a_form_that_is_none(form, message):

@@ -293,7 +293,12 @@ def test_frames_that_can_not_be_predicted(table, message):
 # ---- few rows, and rows that say little -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rows", [2, 3, 9])
+def test_two_rows_are_too_few_to_search_by():
+    with pytest.raises(DataError, match="the table has 2 rows; a search needs at least 3"):
+        fitted(X[:2], Y[:2])
+
+
+@pytest.mark.parametrize("rows", [3, 9])
 def test_few_rows(rows):
     model = fitted(X[:rows], Y[:rows])
     assert np.isfinite(model.predict(X)).all()
@@ -313,9 +318,24 @@ def test_a_constant_column_and_columns_that_are_equal():
     with pytest.warns(DataWarning, match="column 'x3' is 1 in every row"):
         assert formula(np.column_stack([X, np.ones(40)])) == "y = x1*x2"
     with pytest.warns(DataWarning, match=r"columns 'x\d' and 'x\d' are equal") as caught:
-        model = fitted(np.column_stack([X, X]))
-    assert len(caught) == 2
-    np.testing.assert_allclose(model.predict(np.column_stack([X, X])), Y)
+        model = fitted(np.column_stack([X, X[:, :1]]))
+    assert len(caught) == 1
+    np.testing.assert_allclose(model.predict(np.column_stack([X, X[:, :1]])), Y)
+
+
+def test_several_targets_warn_of_columns_once():
+    with pytest.warns(DataWarning) as caught:
+        fitted(np.ones((40, 200)), np.column_stack([Y, 2 * Y, Y**2]))
+    assert [str(warning.message)[:11] for warning in caught] == ["200 columns"]
+
+
+def test_a_frame_without_columns_and_numbers_beyond_floats():
+    with pytest.raises(DataError, match="0 feature"):
+        PruneSymRegressor().fit(pd.DataFrame(index=range(40)), Y)
+    with pytest.raises(DataError, match="beyond the range of floats"):
+        PruneSymRegressor().fit([[10**400], *([k] for k in range(39))], Y)
+    with pytest.raises(DataError, match=r"column 'a': 10{59}\.\.\. in row 1 is a whole number of more than 64 bits"):
+        PruneSymRegressor().fit(pd.DataFrame({"a": [10**400, *range(39)]}), Y)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
@@ -451,3 +471,74 @@ def test_equal_weights_are_none(weights):
 def test_weights_that_can_not_be_used(weights, message):
     with pytest.raises(ValueError, match=message):
         fitted(X, Y, weights)
+
+
+def test_200_constant_columns_and_three_targets_give_one_warning():
+    wide = np.column_stack([X, np.ones((len(X), 200))])
+    with pytest.warns(DataWarning) as caught:
+        PruneSymRegressor(preset=FEW, time_limit=2).fit(wide, np.column_stack([Y, Y**2, Y + 1]))
+    assert [str(one.message)[:26] for one in caught] == ["200 columns have one value"]
+
+
+# ---- categories -----------------------------------------------------------------------------------------
+
+
+def of_materials(rows=60):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"length": rng.uniform(1, 5, rows), "material": rng.choice(["steel", "wood", "glass"], rows)})
+    return frame, frame["length"] ** 2 + 3.0 * (frame["material"] == "wood")
+
+
+def test_categories_become_columns_of_0_and_1(tmp_path):
+    frame, y = of_materials()
+    model = PruneSymRegressor(categories=["material"]).fit(frame, y)
+    assert {*model.best_.names} == {"length", "material_glass", "material_steel", "material_wood"}
+    assert model.feature_names_in_.tolist() == ["length", "material=glass", "material=steel", "material=wood"]
+    np.testing.assert_allclose(model.predict(frame), y)
+    np.testing.assert_allclose(model.predict(frame.tail(5)), y.tail(5))
+    # A model that was saved needs to know no more than its columns.
+    model.save(tmp_path / "model.json")
+    again = PruneSymRegressor.load(tmp_path / "model.json")
+    np.testing.assert_allclose(again.predict(frame), y)
+    with pytest.raises(DataError, match="'gold' in row 2 is a category that the fit did not have; it had glass, steel"):
+        again.predict(frame.head(3).assign(material=["wood", "gold", "wood"]))
+    with pytest.raises(DataError, match="no category in row 2"):
+        again.predict(frame.head(3).assign(material=["wood", None, "wood"]))
+
+
+def test_categories_in_a_known_form():
+    frame, y = of_materials()
+    model = PruneSymRegressor(categories=["material"]).fit_form("length**2 + a*material_wood", frame, y)
+    assert model.constants_["value"].tolist() == pytest.approx([3.0])
+
+
+@pytest.mark.parametrize("kind", [float, "category", str])
+def test_categories_of_any_type(kind):
+    frame, y = of_materials()
+    codes = frame["material"].map({"steel": 1, "wood": 2, "glass": 10}).astype(kind)
+    model = PruneSymRegressor(categories=["material"]).fit(frame.assign(material=codes), y)
+    assert model.feature_names_in_.tolist() == ["length", "material=1", "material=2", "material=10"]
+    np.testing.assert_allclose(model.predict(frame.assign(material=codes.astype(int))), y)
+
+
+@pytest.mark.parametrize(
+    ("X", "categories", "message"),
+    [
+        (X, ["x1"], "categories are columns of a frame by their names, and X is a ndarray"),
+        (of_materials()[0], ["matrial"], "no column is named 'matrial'; did you mean 'material'?"),
+        (of_materials()[0], "material", "categories must be a list"),
+        (of_materials()[0].assign(material=np.arange(60)), ["material"], "has 60 categories, more than 50"),
+        (of_materials()[0].assign(**{"material=wood": 1.0}), ["material"], "has a column 'material=wood' already"),
+    ],
+)
+def test_categories_that_cannot_be(X, categories, message):
+    with pytest.raises(DataError, match=message):
+        PruneSymRegressor(preset=FEW, categories=categories).fit(X, np.arange(len(X)))
+
+
+def test_text_and_dates_are_refused_with_the_remedy():
+    frame, y = of_materials()
+    with pytest.raises(DataError, match=r"column 'material': .* is not a number .*leave the column out"):
+        PruneSymRegressor(preset=FEW).fit(frame, y)
+    with pytest.raises(DataError, match="column 'length' holds dates; give the time since a start as a number"):
+        PruneSymRegressor(preset=FEW).fit(frame[["length"]].assign(length="2021-03-04"), y)

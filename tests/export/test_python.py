@@ -237,3 +237,39 @@ def test_a_deep_function(grow):
     f = function(to_function(tree))
     assert f(0.5) == pytest.approx(evaluate(tree, {"t1": np.array([0.5])}).values[0], rel=1e-12)
     assert t1.name in to_function(tree)
+
+
+EDGES = [0.0, -0.0, 0.5, -1.0, 2.5, -2.5, 1.4e154, -1.4e154, 1e200, 1e-200, 1e308, 5e-324, 710.0, -710.0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "exp(-x**2)", "1/(1/x)", "exp(-1/x**2)", "exp(-1/x)", "tanh(1/x)", "1/(1 + 1/x)", "x/(1 + x**2)",
+        "exp(2*log(x))", "1/log(x)", "1/x**3", "x**(-3)", "exp(-x**3)", "atan(1/x)", "1/x**(-1.5)", "max(1/x, 2)",
+        "sqrt(x**2 + 1)", "x**2/(1 + y**2)", "exp(-x**2/y)", "1/(exp(x) - 1)", "erf(1/x)", "x**(1/y)", "abs(x)**y",
+        "1/sinh(x)", "inv(inv(x))", "1/cube(x)", "exp(-exp(x))", "min(log(x), y)", "x**2 + 1/y", "log(x)*y",
+    ],
+)  # fmt: skip
+def test_at_the_edges_the_function_has_the_values_of_predict(text):
+    tree, names = parse(text), {}
+    exec(to_function(tree, ["x", "y"]), names)  # noqa: S102
+    x, y = (grid.ravel() for grid in np.meshgrid(EDGES, EDGES))
+    with np.errstate(all="ignore"):
+        expected = evaluate(tree, {"x": x, "y": y}).values
+    found = np.array([names["formula"](*point) for point in zip(x.tolist(), y.tolist(), strict=True)])
+    expected, found = (np.where(np.isfinite(values), values, np.nan) for values in (expected, found))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\nb", "half \ud800", "tab\there", 'quote """ \\'])
+def test_any_name_of_a_target_or_a_column_makes_a_function(name):
+    text = to_function(Variable("x") + 1, ["x", name], target=name)
+    names = {}
+    exec(compile(text.encode().decode(), "<formula>", "exec"), names)  # noqa: S102
+    assert names["formula"](2.0, 0.0) == 3.0
+
+
+def test_what_is_simple_stays_as_one_writes_it():
+    text = to_function(parse("x**2/2 + 1/sqrt(x) + log(x)"))
+    assert "return x**2/2 + 1/math.sqrt(x) + math.log(x)" in text

@@ -1,8 +1,11 @@
+from functools import reduce
+
 import numpy as np
 import pytest
 from hypothesis import example, given
 
-from prunesymnet.expression import Variable, canonical, evaluate, parse, skeleton
+from prunesymnet.expression import Constant, Variable, apply, canonical, evaluate, parse, skeleton
+from prunesymnet.expression.tree import DEEPEST, MOST_NODES, nesting
 from samples import COLUMNS, comparable, differ
 from strategies import expressions
 
@@ -116,3 +119,20 @@ def test_a_sum_of_a_thousand_terms():
     for i in range(1000):
         total = total + (1.0 + i) * Variable("x") * Variable("y")
     assert str(canonical(total)) == "500500.0*x*y + x"
+
+
+def test_what_is_too_large_to_be_simplified_is_refused():
+    x = Variable("x")
+    deep = reduce(lambda tree, _: apply("sin", tree), range(DEEPEST + 1), x)
+    with pytest.raises(ValueError, match="1,000 inside one another; this one has 1,002, 1,001 inside one another"):
+        canonical(deep)
+    long = reduce(lambda tree, _: tree + x, range(MOST_NODES // 2), x)
+    with pytest.raises(ValueError, match=r"may have 50,000 symbols.*this one has 50,001, 1 inside"):
+        canonical(long)
+    horner = reduce(lambda tree, _: tree * x + 1, range(300), x)
+    assert nesting(horner) == 600
+
+
+def test_a_sum_of_thousands_of_terms_is_simplified():
+    total = reduce(lambda tree, k: tree + Variable(f"x{k}"), range(2_000), Constant(1.5))
+    assert canonical(total + total) == canonical(2 * total)

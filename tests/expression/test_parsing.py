@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from prunesymnet.errors import ParseError
-from prunesymnet.expression import Apply, Constant, Expression, Variable, apply, evaluate, parse, to_text
+from prunesymnet.expression import Apply, Constant, Expression, Variable, apply, canonical, evaluate, parse, to_text
 from prunesymnet.operators import OPERATORS, make_operator
 from strategies import expressions, odd_leaf
 
@@ -295,17 +295,42 @@ def test_size():
 @pytest.mark.parametrize(
     ("text", "size"),
     [
-        ("(" * 100_000 + "x" + ")" * 100_000, 1),
-        ("sin(" * 20_000 + "x" + ")" * 20_000, 20_001),
-        ("-" * 20_000 + "x", 20_001),
-        ("+" * 20_000 + "x", 1),
-        ("x**" * 20_000 + "x", 40_001),
-        ("x-" * 20_000 + "x", 40_001),
+        ("(" * 1_000 + "x" + ")" * 1_000, 1),
+        ("sin(" * 1_000 + "x" + ")" * 1_000, 1_001),
+        ("-" * 1_000 + "x", 1_001),
+        ("+" * 9_000 + "x", 1),
+        ("x**" * 1_000 + "x", 2_001),
+        ("x-" * 24_999 + "x", 49_999),
+        ("x*(" * 500 + "x" + ")" * 500, 1_001),
     ],
-    ids=["parentheses", "calls", "minus", "plus", "powers", "differences"],
+    ids=["parentheses", "calls", "minus", "plus", "powers", "differences", "products"],
 )
-def test_any_nesting_is_read(text, size):
-    assert parse(text).size == size
+def test_much_nesting_is_read_and_simplified(text, size):
+    tree = parse(text)
+    assert tree.size == size
+    canonical(tree)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("sin(" * 50_000 + "x" + ")" * 50_000, "may have 50,000 symbols, this text has 50,001"),
+        ("-" * 999_999 + "x", "may have 50,000 symbols, this text has 1,000,000"),
+        ("x+" * 30_000 + "x", "may have 50,000 symbols"),
+        ("sin(" * 2_000 + "x" + ")" * 2_000, "may have 1,000 operations inside one another"),
+        ("(" * 100_000 + "x" + ")" * 100_000, "may have 1,000 operations inside one another"),
+        ("-" * 2_000 + "x", "may have 1,000 operations inside one another"),
+    ],
+)
+def test_what_nobody_would_write_is_refused(text, problem):
+    with pytest.raises(ParseError, match=problem):
+        parse(text)
+
+
+def test_ln_is_log():
+    assert parse("ln(x) + 2*ln(ln)") == parse("log(x) + 2*log(ln)")
+    own = make_operator("ln", lambda x: x + 1)
+    assert parse("ln(x)", operators=[own]).operator is own
 
 
 def test_bad_texts_are_refused():

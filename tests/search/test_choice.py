@@ -52,6 +52,21 @@ def test_arrhenius_law_is_chosen_though_its_weights_differ_by_many_orders():
     assert skeleton(found.front.best.expression) == skeleton(parse("1.0*exp(-2.0/T)"))
 
 
+def test_a_constant_is_not_chosen_where_the_quadratic_model_predicts_much_better():
+    front = shown(tables.star_cluster(), "1.0", "1.0*temp + 1.0", "1.0*temp + 1.0/temp + 1.0")
+    assert front.best.description_length > front[0].description_length  # which is the constant's
+    assert skeleton(front.best.expression) == skeleton(parse("2.0*temp + 3.0/temp + 4.0"))
+
+
+@pytest.mark.parametrize("rows", [12, 35, 100])
+@pytest.mark.parametrize("seed", range(4))
+def test_in_pure_noise_a_constant_stays_chosen(rows, seed):
+    rng = np.random.default_rng(seed)
+    table = make_dataset(rng.uniform(1, 3, rows), rng.normal(size=rows), names=["x"], target="t")
+    forms = ("1.0", "1.0*x", "1.0*x**2 + 1.0*x + 1.0", "1.0*sin(5.0*x + 1.0) + 1.0", "1.0*exp(x) + 1.0", "1.0/x + 1.0")
+    assert not shown(table, *forms).best.expression.variables
+
+
 def test_of_two_hundred_columns_the_one_that_matters_is_chosen():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 200))
@@ -130,7 +145,7 @@ def test_waves_that_the_rows_do_not_show_are_not_even_on_the_front(table):
 def test_a_search_shows_nothing_that_the_rows_do_not(table):
     front = search(table, few_fits(150)).front
     between = Rows.of(table, SETTINGS).between
-    assert all(math.isfinite(between.cost(row.expression)) for row in front)
+    assert all(math.isfinite(between.penalty(row.expression)) for row in front)
     assert not any(wave in str(front.best.expression) for wave in ("sin", "cos"))
 
 
@@ -140,6 +155,6 @@ def test_a_phase_is_not_rounded_away_where_the_wave_without_it_is_not_shown():
         year, 10 * np.sin(0.0283 * year) + 3 * np.random.default_rng(0).normal(size=100), names=["year"], target="flow"
     )
     between = Rows.of(table, SETTINGS).between
-    assert not math.isfinite(between.cost(fit(parse("10.0*sin(0.0283*year)"), table).expression))
+    assert not math.isfinite(between.penalty(fit(parse("10.0*sin(0.0283*year)"), table).expression))
     front = finished(table, "10.0*sin(0.0283*year + 0.001)", "1.0*year + 1.0")
-    assert all(math.isfinite(between.cost(row.expression)) for row in front)
+    assert all(math.isfinite(between.penalty(row.expression)) for row in front)

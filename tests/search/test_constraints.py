@@ -45,6 +45,8 @@ PARABOLA = make_dataset(np.linspace(-3, 3, 40), np.linspace(-3, 3, 40) ** 2 / 2 
         ("exp", "tanh(x)", False),
         ("abs", "max(x, min(z, 2))", True),
         ("log", "max(x, z)", False),
+        ("log", "log(abs(x))", True),
+        ("sqrt square", "abs(x)", False),
         ("asin", "acos(x)", True),
         ("sin", "asin(x)", False),
         ("erf", "erf(x)", True),

@@ -162,7 +162,7 @@ def test_a_time_limit_ends_it_on_pure_noise_with_a_finite_formula():
     data = pure_noise()
     found = search(data, SearchSettings(time_limit=20), clock=Clock(step=1.0))
     assert found.status is SearchStatus.TIME_LIMIT
-    assert 19 <= found.seconds < 30
+    assert 19 <= found.seconds < 40  # a look or two at each formula while it finishes
     assert evaluate(found.best.expression, data.columns).finite.all()
 
 

@@ -5,13 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from clocks import Clock
 from prunesymnet.coefficients import covariance, fit
 from prunesymnet.coefficients.description import description_length
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
-from prunesymnet.expression import evaluate, parse
+from prunesymnet.expression import evaluate, parse, skeleton
 from prunesymnet.search import Candidate, Constraints, SearchSettings, front_of
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.finish import Finish
@@ -28,14 +29,14 @@ def data(text="x**2 + y", rows=60, noise=0.0, seed=0):
     return make_dataset(np.array(list(columns.values())).T, target, names=["x", "y"], target="t")
 
 
-def finished(table, *formulas, settings=SETTINGS, first=()):
+def finished(table, *formulas, settings=SETTINGS, first=(), **more):
     """What is chosen when the search has met these formulas."""
     rows = Rows.of(table, settings)
     archive = Archive(rows)
     fitter = Fitter(rows, settings.rules(), archive, 3)
     for text in formulas:
         fitter.improve(fitter.candidate(parse(text), ""))
-    return Finish(rows, settings.rules(), settings, tuple(map(parse, first))).choose(archive)
+    return Finish(rows, settings.rules(), settings, tuple(map(parse, first)), **more).choose(archive)
 
 
 def test_an_exact_formula_is_rounded_and_nothing_longer_is_shown():
@@ -136,7 +137,7 @@ def test_a_pole_between_the_rows_makes_a_description_longer_unless_it_is_exact()
     finish = Finish(Rows.of(table, SETTINGS), SETTINGS.rules(), SETTINGS)
     exact = measure(parse("1.0/x**3"), table)
     assert finish.length(exact, table) == description_length(exact, table)
-    assert finish.rows.between.cost(exact.expression) > 0
+    assert finish.rows.between.penalty(exact.expression) > 0
 
 
 def ties(table, *formulas, settings=SETTINGS):
@@ -183,7 +184,7 @@ def test_ties_stay_ties_when_all_rows_are_fitted_last():
     finish = Finish(Rows.of(table, settings), settings.rules(), settings)
     fits = [fit(parse(text), finish.rows.used) for text in ("1.0", "1.0*x", "1.0*sin(x)")]
     shown = Front(tuple(Equation.of(found, finish.rows.used) for found in fits), 2, ties=(1,))
-    _, front = finish.on_all_rows(fits[2], shown, 0.0)
+    _, front = finish.on_all_rows(fits[2], shown)
     assert [front.mark(row) for row in range(3)] == ["", "≈", ">"]
 
 
@@ -191,3 +192,41 @@ def test_the_front_of_some_formulas_is_fitted_and_not_rounded():
     front = front_of(data("2.123456789*x**2 + y"), (parse("1.0*x**2 + 1.0*y"), parse("1.0*x")), SETTINGS)
     assert front.best.expression.constants == pytest.approx((2.123456789, 1.0))
     assert front.best.r2 == pytest.approx(1)
+
+
+def test_without_time_a_fitted_formula_comes_out_and_no_row_more_is_looked_at():
+    table = data("2.5*x**2 + y", rows=300, noise=0.05)
+    settings = replace(SETTINGS, rows=100)
+    best, front = finished(table, "1.9*x**2 + 0.3*y", settings=settings, seconds_left=lambda: 0.0)
+    assert best.r2 > 0.999
+    assert {equation.rows for equation in front} == {100}
+    assert np.isnan([equation.heldout_r2 for equation in front]).all()
+
+
+@pytest.mark.parametrize(("limit", "rows"), [(3.0, 100), (1e3, 300)])
+def test_all_rows_are_fitted_last_if_there_is_time(limit, rows):
+    """By a clock that goes on by a second at each look: to look at a formula in all rows takes one."""
+    table, settings = data("2.5*x**2 + y", rows=300, noise=0.05), replace(SETTINGS, rows=100)
+    clock = Clock(step=1.0)
+    finish = Finish(Rows.of(table, settings), settings.rules(), settings, seconds_left=lambda: limit - clock())
+    found = fit(parse("1.0*x**2 + 1.0*y"), finish.rows.used)
+    best, front = finish.on_all_rows(found, Front((Equation.of(found, finish.rows.used),), 0))
+    assert front.best.rows == rows
+    seen = table if rows == table.rows else finish.rows.used
+    assert front.best.loss == pytest.approx(measure(best.expression, seen).mse)
+
+
+def test_columns_that_were_chosen_by_chance_make_no_linear_model():
+    X = np.random.default_rng(0).normal(size=(60, 31))
+    table = make_dataset(X, 2 * X[:, 30])
+    for names, count in ((table.names[:30], 0), (("x31",), 2), (None, 2)):
+        finish = Finish(Rows.of(table, SETTINGS), SETTINGS.rules(), SETTINGS, linear_columns=names)
+        assert len(finish.linear_models()) == count
+
+
+def test_an_exponential_is_chosen_though_only_a_high_power_was_found():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-3, 3, 100)
+    table = make_dataset(x, np.exp(-(x**2) / 2) + 0.05 * rng.normal(size=100), names=["x"], target="t")
+    best, _ = finished(table, "1.0*x", "1e59*(x**2 + 60.0)**(-33.0)")
+    assert skeleton(best.before_rounding or best.expression) == skeleton(parse("2.0*exp(-3.0*x**2)"))

@@ -9,6 +9,7 @@ from prunesymnet.data import make_dataset
 from prunesymnet.expression import canonical, evaluate, fingerprint, parse, skeleton
 from prunesymnet.search.forms import (
     freed,
+    limits_of_powers,
     merged_form,
     reductions,
     with_canonical_formula,
@@ -91,7 +92,7 @@ CLUTTERED = "x*exp(-0.3*(y - 1.7)**2)/(0.6*z**2 + 1.1 + 3e-7*x - 2e-7*y*z + 1e-7
 
 
 def test_small_terms_go_together_wherever_their_sum_stands():
-    found = without_small_terms(parse(CLUTTERED), three_columns())
+    found = list(without_small_terms(parse(CLUTTERED), three_columns()))
     assert skeleton(found[0]) == skeleton(canonical(parse(LEAN)))
 
 
@@ -109,7 +110,7 @@ def test_small_terms_go_together_wherever_their_sum_stands():
     ],
 )
 def test_what_is_small_is_measured_against_the_whole_sum(text, expected):
-    found = without_small_terms(parse(text), three_columns())
+    found = list(without_small_terms(parse(text), three_columns()))
     wanted = [skeleton(canonical(parse(form))) for form in expected]
     assert [skeleton(canonical(freed(form))) for form in found][: len(wanted)] == [
         skeleton(canonical(freed(parse(form)))) for form in expected
@@ -121,12 +122,12 @@ def test_what_is_small_is_measured_against_the_whole_sum(text, expected):
 
 def test_terms_that_cancel_are_not_lost():
     # Both are small beside nothing: the sum of large terms that nearly cancel is what the others are measured against.
-    found = without_small_terms(parse("1000.0*x - 999.999*x + 0.01*y"), three_columns())
+    found = list(without_small_terms(parse("1000.0*x - 999.999*x + 0.01*y"), three_columns()))
     assert all("y" in form.variables for form in found)
 
 
 def test_a_term_without_values_stays():
-    assert without_small_terms(parse("2.0*x + log(-x)"), three_columns()) == []
+    assert list(without_small_terms(parse("2.0*x + log(-x)"), three_columns())) == []
 
 
 def test_forms_that_differ_in_their_constants_only_are_one():
@@ -145,3 +146,19 @@ def test_a_fit_is_written_as_it_should_be_and_stays_as_good():
     assert fingerprint(better.expression) == fingerprint(found.expression)
     assert better.mse == found.mse
     assert str(better.expression) == str(canonical(found.expression))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("3.0*(x**2/y**2 + 60.0)**(-30.0)/y", "3.0*exp(-0.5*x**2/y**2)/y"),
+        ("2.0*(80.0 - x)**20.0", "2.0*exp(-0.25*x)"),
+        ("2.0*x**0.02", "0.04*log(x) + 2.0"),
+        ("2.0*(x + 1.0)**3.5", None),  # a power that a law may have
+        ("2.0*(x + y)**12.0", None),  # no constant that could be large beside the rest
+        ("x**12 + 3.0**x", None),  # no exponent that was fitted
+    ],
+)
+def test_powers_that_are_too_high_or_too_low_are_tried_as_exponentials_and_logarithms(text, expected):
+    found = limits_of_powers(parse(text))
+    assert [str(form) for form in found] == ([] if expected is None else [str(canonical(parse(expected)))])

@@ -92,7 +92,7 @@ def test_where_all_columns_are_needed_both_models_are_one():
     ],
 )
 def test_what_may_take_the_place_of_the_linear_model(required, texts):
-    assert [str(form) for form in simplest_forms(table(columns=2), required)] == texts
+    assert [str(form) for form in simplest_forms(table(columns=2).names, required)] == texts
 
 
 def test_outliers_do_not_keep_a_column():

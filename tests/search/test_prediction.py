@@ -7,7 +7,7 @@ from prunesymnet.coefficients import fit
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import evaluate, parse
-from prunesymnet.search.prediction import left_out, predicts_better
+from prunesymnet.search.prediction import ROWS_PER_TERM, left_out, left_out_by_quadratic, predicts_better
 
 
 def table(rows=25, weights=None, seed=0, power=1.0):
@@ -39,6 +39,20 @@ def test_others_are_nearly_so():
     data = table(rows=60, power=1.7)
     found = left_out(fit(parse("2.0*x**1.5 + 1.0"), data).expression, data)
     assert found.sum() == pytest.approx(refitted("2.0*x**1.5 + 1.0", data).sum(), rel=0.02)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_quadratic_model_has_all_squares_and_products(weighted):
+    rng = np.random.default_rng(0)
+    X, weights = rng.uniform(1, 2, (40, 2)), rng.uniform(0.2, 3, 40) if weighted else None
+    data = make_dataset(X, X[:, 0] * X[:, 1] + rng.normal(size=40), names=["x", "y"], target="t", weights=weights)
+    model = fit(parse("1.0 + 1.0*x + 1.0*y + 1.0*x**2 + 1.0*x*y + 1.0*y**2"), data).expression
+    np.testing.assert_allclose(left_out_by_quadratic(data), left_out(model, data), rtol=1e-6)
+
+
+def test_the_quadratic_model_needs_several_rows_per_term():
+    assert left_out_by_quadratic(table(rows=3 * ROWS_PER_TERM)) is not None
+    assert left_out_by_quadratic(table(rows=3 * ROWS_PER_TERM - 1)) is None
 
 
 def test_a_formula_without_constants_leaves_its_residuals():

@@ -146,7 +146,7 @@ def test_the_time_limit_ends_it_with_a_formula():
     found = search(data, replace(QUICK, layers=4, max_epochs=10**7, time_limit=60), clock=Clock(step=1.0))
     assert found.status is SearchStatus.TIME_LIMIT
     assert 0 < found.epochs <= 60
-    assert 57 <= found.seconds < 70  # the last 5% are for finishing
+    assert 57 <= found.seconds < 80  # the last 5% are for finishing, which looks once or twice at each formula
     assert evaluate(found.best.expression, data.columns).finite.all()
 
 
@@ -261,13 +261,18 @@ def test_a_beam_of_one_and_no_reverse_run():
         ("fit_method", "simplex"),
         ("holdout", 1.0),
         ("seed", -1),
-        ("operators", ("+", "pow")),
+        ("max_evaluations", 0),
         ("operators", ()),
     ],
 )
 def test_bad_settings_are_refused_by_name(name, value):
     with pytest.raises(ValueError, match=rf"\b{name}\b"):
         search(noise(0), SearchSettings(**{name: value}))
+
+
+def test_a_power_is_no_node_of_a_network():
+    with pytest.raises(ValueError, match="pow can't be a node of the network; leave it out of operators"):
+        search(noise(0), replace(QUICK, operators=("+", "pow")))
 
 
 def test_what_is_no_better_than_something_simpler_is_taken_out():

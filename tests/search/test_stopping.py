@@ -40,7 +40,7 @@ class Clock:
 
 def test_time_is_what_the_clock_says():
     clock = Clock()
-    limits = Limits.start(10.0, None, clock)
+    limits = Limits.start(SearchSettings(time_limit=10.0), clock)
     clock.now += (1 - TO_FINISH) * 10 - 0.01
     limits.check(fits=10**9)
     assert limits.seconds == pytest.approx(9.49)
@@ -51,11 +51,19 @@ def test_time_is_what_the_clock_says():
 
 
 def test_the_number_of_fits_is_a_limit_too():
-    limits = Limits.start(math.inf, 5, Clock())
+    limits = Limits(max_fits=5, clock=Clock())
     limits.check(fits=4)
     with pytest.raises(LimitReached) as reached:
         limits.check(fits=5)
     assert reached.value.status is SearchStatus.FIT_LIMIT
+
+
+def test_the_number_of_evaluations_is_a_limit_too():
+    limits = Limits(max_evaluations=1000, clock=Clock())
+    limits.check(fits=10**6, evaluations=999)
+    with pytest.raises(LimitReached) as reached:
+        limits.check(fits=0, evaluations=1000)
+    assert reached.value.status is SearchStatus.EVALUATION_LIMIT
 
 
 # ---- patience -----------------------------------------------------------------------------------------

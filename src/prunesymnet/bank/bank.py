@@ -14,7 +14,7 @@ Growing M nodes on n points costs about M n evaluations of an operator for each 
 keys: no Python per node.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -32,7 +32,7 @@ LEAST_SPREAD = 1e-7  # relative: what varies less is a constant
 DIGITS = 1e9  # to which two nodes must agree to be one
 CHUNK = 1 << 21  # values that are computed at a time
 COMMUTATIVE = ("+", "*", "-")  # "-" too: the sign does not matter
-LEAF, LISTED, RECIPROCAL = -1, -2, -3  # what is no operator's number in `Bank.operator`
+LEAF, RECIPROCAL = -1, -2  # what is no operator's number in `Bank.operator`
 
 
 class Term(NamedTuple):
@@ -59,7 +59,6 @@ class Bank:
     nested: NDArray[np.bool_]  # has a sin, cos, exp or log in it
     names: tuple[str, ...]
     table: tuple[Operator, ...]
-    listed: tuple[Expression, ...] = ()
     _trees: dict[int, Expression] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -73,8 +72,6 @@ class Bank:
             kind = int(self.operator[node])
             if kind == LEAF:
                 tree: Expression = Variable(self.names[int(self.left[node])])
-            elif kind == LISTED:
-                tree = self.listed[int(self.left[node])]
             elif kind == RECIPROCAL:
                 tree = 1 / self.expression(int(self.left[node]))
             else:
@@ -102,47 +99,29 @@ class Bank:
 
     def with_reciprocals(self) -> "Bank":
         """The bank with 1/f for every f that stays clear of zero; in a product it is a quotient, and costs no more."""
-        with np.errstate(all="ignore"):
-            values = 1.0 / self.values
-        made_of_it = np.arange(len(self))
-        return self._joined(values, self.complexity, RECIPROCAL, made_of_it)
-
-    def with_terms(self, terms: Sequence[Term]) -> "Bank":
-        """The bank with nodes from elsewhere (a trained network's, a frequency's), at their places by complexity."""
-        if not terms:
-            return self
-        return self.with_listed(np.array([term.values for term in terms]), [term.expression for term in terms])
-
-    def with_listed(self, values: Array, expressions: Sequence[Expression]) -> "Bank":
-        """The same for nodes whose values [nodes, points] and formulas are apart."""
-        fresh = np.arange(len(self.listed), len(self.listed) + len(expressions))
-        complexity = np.array([tree.complexity for tree in expressions], dtype=np.int64)
-        joined = self._joined(np.reshape(values, (-1, self.values.shape[1])), complexity, LISTED, fresh)
-        return replace(joined, listed=self.listed + tuple(expressions))
-
-    def _joined(self, values: Array, complexity: Index, kind: int, left: Index) -> "Bank":
-        """With more nodes, as far as they are not there yet."""
         probes = probes_of(self.values.shape[1])
         with np.errstate(all="ignore"):
+            values = 1.0 / self.values
             good, keys = distinct(values, probes)
             known = distinct(self.values, probes)[1]
         # A node that is there already in a simpler form, or one as simple, is not taken again.
         order = np.argsort(known, kind="stable")
         place = np.minimum(np.searchsorted(known[order], keys), len(known) - 1)
-        there = (known[order][place] == keys) & (self.complexity[order][place] <= complexity)
+        there = (known[order][place] == keys) & (self.complexity[order][place] <= self.complexity)
         chosen = np.flatnonzero(good & ~there)
-        chosen = chosen[np.argsort(complexity[chosen], kind="stable")]
         _, firsts = np.unique(keys[chosen], return_index=True)
         chosen = chosen[np.sort(firsts)]
         count, more = len(self), len(chosen)
-        both = np.concatenate([self.complexity, complexity[chosen]])
+        both = np.concatenate([self.complexity, self.complexity[chosen]])
         order = np.argsort(both, kind="stable")
         place = np.empty(count + more, dtype=np.int64)
         place[order] = np.arange(count + more)
-        left = left[chosen]
-        if kind == RECIPROCAL:
-            left = place[left]
         refers = (self.operator >= 0) | (self.operator == RECIPROCAL)
+
+        def moved(nodes: Index) -> Index:
+            # Where there is none, it may be a column's number, of those that are no nodes.
+            some = refers & (nodes >= 0)
+            return np.where(some, place[np.where(some, nodes, 0)], nodes) if some.any() else nodes
 
         def put(old: Any, new: Any) -> Any:
             return np.concatenate([old, np.broadcast_to(new, more)])[order]
@@ -150,14 +129,13 @@ class Bank:
         return Bank(
             np.concatenate([self.values, values[chosen]])[order],
             both[order],
-            put(self.operator, kind),
-            put(np.where(refers & (self.left >= 0), place[self.left], self.left), left),
-            put(np.where(refers & (self.right >= 0), place[self.right], self.right), -1),
+            put(self.operator, RECIPROCAL),
+            put(moved(self.left), place[chosen]),
+            put(moved(self.right), -1),
             put(self.flipped, False),
-            put(self.nested, kind == LISTED),
+            put(self.nested, False),
             self.names,
             self.table,
-            self.listed,
         )
 
     def algebraic_nodes(self) -> list[int]:

@@ -1,7 +1,15 @@
-"""What a bank is asked about: some rows of a table, with the columns and the operators to use."""
+"""What a bank is asked about: some rows of a table, with the columns and the operators to use.
 
+A bank has `1 + x` and `exp(x)`, which say something of numbers around one. So columns of atoms and of galaxies, and
+such targets, are measured in units of a power of ten here, and formulas are translated on their way in and out.
+
+>>> unit_of(np.array([2e8, 3e8])), unit_of(np.array([-3.0, 40.0]))
+(100000000.0, 1.0)
+"""
+
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -9,24 +17,38 @@ from numpy.typing import NDArray
 
 from prunesymnet.bank.targets import Target
 from prunesymnet.data import Dataset
-from prunesymnet.expression import Expression, evaluate
+from prunesymnet.expression import Constant, Expression, Variable, evaluate
 from prunesymnet.operators import Operator, select_operators
 
 Array = NDArray[np.float64]
 
 TAIL = 5.0  # median deviations from the median, beyond which a row counts less: a few values near a pole would decide
+ORDINARY = (0.1, 100.0)  # largest values of columns that are left as they are...
+ORDINARY_TARGET = (1e-4, 1e5)  # ...and of targets, as powers of ordinary columns reach these
+LEAST_IN_UNITS = 0.7  # of others, in their units, and ten times as much at most
+
+
+def unit_of(values: Array, ordinary: tuple[float, float] = ORDINARY) -> float:
+    """A power of ten in which the largest value is about one; 1 where it is an ordinary number already."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if not np.isfinite(largest) or largest == 0 or ordinary[0] <= largest <= ordinary[1]:
+        return 1.0
+    return float(f"1e{math.floor(math.log10(largest / LEAST_IN_UNITS))}")
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The rows that are scanned: the `columns` to use by name, the target `y`, the rows' weights (of sum 1), and the
-    operators to use. `data` are the same rows of the table."""
+    """The rows that are scanned: the `columns` to use by name and the target `y`, each in its unit, the rows' weights
+    (of sum 1), and the operators to use. `data` are the same rows of the table, as they are; `units` are those of
+    columns that have one, and `unit` is that of the target."""
 
     columns: Mapping[str, Array]
     y: Array
     weights: Array
     operators: Mapping[str, Operator]
     data: Dataset
+    units: Mapping[str, float] = field(default_factory=dict)
+    unit: float = 1.0
 
     @classmethod
     def of(cls, data: Dataset, operators: Iterable[str | Operator], rows: int, seed: int) -> "Problem":
@@ -41,7 +63,24 @@ class Problem:
         weights: Array = 1 / (1 + (off / scale) ** 2)
         if data.search_weights is not None:
             weights = weights * data.search_weights
-        return cls(data.columns, data.y, weights / weights.sum(), select_operators(operators), data)
+        units = {name: unit for name, column in data.columns.items() if (unit := unit_of(column)) != 1}
+        columns = {name: column / units[name] if name in units else column for name, column in data.columns.items()}
+        unit, table = unit_of(data.y, ORDINARY_TARGET), select_operators(operators)
+        return cls(columns, data.y / unit, weights / weights.sum(), table, data, units, unit)
+
+    @property
+    def has_units(self) -> bool:
+        return bool(self.units) or self.unit != 1
+
+    def to_table(self, formula: Expression) -> Expression:
+        """A formula of these columns as one of the table's."""
+        formula = formula.substitute({name: Constant(1 / unit) * Variable(name) for name, unit in self.units.items()})
+        return formula if self.unit == 1 else Constant(self.unit) * formula
+
+    def from_table(self, formula: Expression) -> Expression:
+        """A formula of the table's columns as one of these."""
+        formula = formula.substitute({name: Constant(unit) * Variable(name) for name, unit in self.units.items()})
+        return formula if self.unit == 1 else Constant(1 / self.unit) * formula
 
     @cached_property
     def target(self) -> Target:

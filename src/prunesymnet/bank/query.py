@@ -142,8 +142,8 @@ class Scanner:
         regressions = [query.regression() for query in queries]
         found = scan_singles(bank.values, bank.complexity, regressions, keep=self.keep)
         hits = [
-            _Hit(left, int(bank.complexity[node]) + queries[k].complexity, k, False, node, -1)
-            for k, nodes in enumerate(found)
+            _Hit(left, int(bank.complexity[node]) + size, k, False, node, -1)
+            for k, (size, nodes) in enumerate(zip((query.complexity for query in queries), found, strict=True))
             for node, left in nodes
         ]
         best = [min(((left, node) for node, left in nodes), default=(1.0, 0)) for nodes in found]

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from prunesymnet.bank.best import Best, Pairs, join, levels_of
 from prunesymnet.bank.regression import Regression, Residual, unexplained
+from prunesymnet.optional import import_torch
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -59,9 +60,7 @@ def scan(
     xp: Any = np
     block = BLOCK
     if device != "cpu":
-        import torch
-
-        xp, workers = torch, 1
+        xp, workers = import_torch(f"device={device!r}"), 1
         block = int(np.clip(np.sqrt(memory * 2**30 / 4 / 8), 256, 8192))
     slices = list(_slices(complexity, block))
     blocks = [(a, b) for i, a in enumerate(slices) for b in slices[i:]]

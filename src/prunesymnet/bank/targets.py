@@ -7,8 +7,8 @@ The paper prunes from the output to the inputs. Here the output's operator is un
 >>> y = np.array([2.0, 4.0, 8.0])
 >>> targets = unwrap(Target.of(y), [], select_operators(PAPER))
 >>> [target.text for target in targets]
-['g', '1/g', 'sqrt(g)', 'exp(g)', 'log(g)', 'g**2']
->>> targets[3].values.round(3), targets[3].back(np.log(y)).round(3)
+['g', '1/g', 'sqrt(g)', '1/sqrt(g)', 'exp(g)', 'log(g)', 'g**2']
+>>> targets[4].values.round(3), targets[4].back(np.log(y)).round(3)
 (array([0.693, 1.386, 2.079]), array([2., 4., 8.]))
 
 A `Target` has its values and the steps of the way back to y. A row counts by what an error there does to y, (dy/dg)^2,
@@ -166,15 +166,17 @@ class Target:
 
     def says_enough(self, rows: NDArray[np.bool_]) -> bool:
         """Whether few of the other rows are left out, or only such as are small: noise around zero has no logarithm."""
-        if rows.sum() >= (1 - MOST_LEFT_OUT) * len(rows):
+        if np.count_nonzero(rows) >= (1 - MOST_LEFT_OUT) * len(rows):
             return True
         square = self.weights * self.values**2
         return bool(rows.sum() >= ENOUGH * len(rows) and square[~rows].sum() <= SMALL_ONES * square.sum())
 
-    def undo_function(self, operator: Operator, *before: Step) -> "Target | None":
-        """The target inside an operator, for the sign that it has on the rows; other steps may come before."""
+    def undo_functions(self, *operators: Operator, before: tuple[Step, ...] = ()) -> "Target | None":
+        """The target inside operators, the first of which is outermost and has the sign that it has on the rows; other
+        steps may come before."""
+        first, *others = operators
         for sign in (1, -1):
-            inside = self.undo(*before, Function(operator, sign))
+            inside = self.undo(*before, Function(first, sign), *map(Function, others))
             if inside is not None:
                 return inside
         return None
@@ -204,14 +206,16 @@ class Target:
 def unwrap(start: Target, factors: Iterable[Factor], table: Mapping[str, Operator]) -> list[Target]:
     """The targets one operator down from a target, one factor down, and one factor and one operator; the target itself
     first."""
-    functions = invertible(table)
-    found = [start, *(target for row in functions if (target := start.undo_function(row)) is not None)]
-    inner = [row for row in functions if Function(row).takes_up_a_factor()]
+    functions: list[tuple[Operator, ...]] = [(row,) for row in invertible(table)]
+    if (INVERSE,) in functions and (ROOT,) in functions:
+        functions.insert(2, (INVERSE, ROOT))  # the one power with a name of its own: lengths and gains have it
+    found = [start, *(target for rows in functions if (target := start.undo_functions(*rows)) is not None)]
+    inner = [rows for rows in functions if Function(rows[0]).takes_up_a_factor()]
     for factor in factors:
         divided = start.undo(factor)
         if divided is not None:
             found.append(divided)
-            found += [target for row in inner if (target := start.undo_function(row, factor)) is not None]
+            found += [target for rows in inner if (target := start.undo_functions(*rows, before=(factor,))) is not None]
     return found
 
 
@@ -232,11 +236,12 @@ def invertible(table: Mapping[str, Operator]) -> list[Operator]:
 def even_out(weights: Array) -> Array:
     """Weights of sum 1: rows that hardly count are left out, as long as enough are left (noise on top of nearly nothing
     has a logarithm that is far off), and the others evened out until enough of them count."""
-    order = np.argsort(-weights, kind="stable")
-    most = np.searchsorted(np.cumsum(weights[order]), (1 - NEARLY_NOTHING) * weights.sum()) + 1
-    rows = weights > 0
-    if most >= ENOUGH * rows.sum():
-        rows[order[most:]] = False
+    rows, total = weights > 0, weights.sum()
+    if weights.min() <= NEARLY_NOTHING * total:
+        order = np.argsort(-weights, kind="stable")
+        most = np.searchsorted(np.cumsum(weights[order]), (1 - NEARLY_NOTHING) * total) + 1
+        if most >= ENOUGH * rows.sum():
+            rows[order[most:]] = False
     power = 1.0
     while True:
         even: Array = np.where(rows, weights / weights.max(), 0.0) ** power * rows

@@ -2,8 +2,9 @@
 
 What takes long to import is imported in the command that needs it, so that `--help` appears at once.
 
-Exit codes: 0 done; 2 wrong usage; 3 a table, a formula, a model or a folder that can't be used; 4 no formula found that
-keeps the constraints; 130 stopped by Ctrl-C (with the best so far printed).
+Exit codes: 0 done; 2 wrong usage; 3 a table, a formula, a model or a folder that can't be used, or could not be written
+(what was found is printed all the same); 4 no formula found that keeps the constraints; 130 stopped by Ctrl-C (with the
+best so far printed).
 """
 
 import enum
@@ -15,10 +16,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prunesymnet.cli import STOPPED
+
 if TYPE_CHECKING:
     from prunesymnet.runs import Model
 
-USAGE, BAD_INPUT, NOTHING_FOUND, INTERRUPTED = 2, 3, 4, 130
+USAGE, BAD_INPUT, NOTHING_FOUND, INTERRUPTED = 2, 3, 4, STOPPED
 LEAST_POINTS = 10  # from so many on, some are held out to judge by
 MOST_LAYERS = 12  # of a network that is drawn: more do not fit on a page that can be read
 
@@ -63,8 +66,41 @@ def preset_names() -> list[str]:
 
 Saved = Annotated[Path, typer.Argument(help="A run's folder, or a saved model (JSON).", metavar="MODEL")]
 RunDir = Annotated[Path, typer.Argument(help="A run's folder.", metavar="RUN")]
-Data = Annotated[str, typer.Argument(help="A table: .csv, .tsv, .txt (also .gz), .parquet; - is standard input.")]
+Data = Annotated[
+    str,
+    typer.Argument(
+        help="A table: .csv, .tsv, .txt, .dat, .json, each also .gz; .xlsx, .ods, .parquet; - is standard input."
+    ),
+]
+Exclude = Annotated[str | None, typer.Option("--exclude", help="Columns to leave out: a,b.")]
+DropMissing = Annotated[bool, typer.Option("--drop-missing", help="Leave out rows that lack a value.")]
+Categories = Annotated[
+    str | None, typer.Option("--categories", help="Columns of categories: each of these becomes a column of 0 and 1.")
+]
+Decimal = Annotated[
+    str | None, typer.Option("--decimal", help="The sign before decimals, . or , (left out: what the table shows).")
+]
+Sheet = Annotated[str | None, typer.Option("--sheet", help="Of a spreadsheet (left out: the first).")]
+Form = Annotated[
+    str | None,
+    typer.Option("--form", help="Search nothing: fit the constants of this formula, 'a*x**b', to the table."),
+]
+MaxUses = Annotated[str, typer.Option("--max-uses", help="How often an operator or a column may appear: exp=1,x=2.")]
+MaxArgument = Annotated[
+    str, typer.Option("--max-argument", help="The largest complexity of what an operator is applied to: sin=5.")
+]
+ForbidNested = Annotated[
+    str, typer.Option("--forbid-nested", help="Operators that may not stand inside another: exp=sin,exp=log.")
+]
+MaxConstants = Annotated[int | None, typer.Option("--max-constants", help="How many constants may be fitted.", min=0)]
+Requires = Annotated[str, typer.Option("--requires", help="Columns that must appear: a,b.")]
 Seconds = Annotated[float, typer.Option("--time-limit", "-t", help="Seconds to search at most.")]
+Evaluations = Annotated[
+    int | None,
+    typer.Option(
+        "--max-evaluations", help="Formulas to score or fit at most, in place of seconds: the same on every machine."
+    ),
+]
 StandardErrors = Annotated[
     str | None, typer.Option("--y-err", help="A column of standard errors of the target, in place of weights.")
 ]
@@ -106,6 +142,7 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
         raise typer.Exit
 
 
+# Long: a parameter for each option.
 @app.command()
 def fit(
     data: Data,
@@ -113,13 +150,20 @@ def fit(
     features: Annotated[
         str | None, typer.Option("--features", "-x", help="The columns to explain it by: a,b,c (left out: all others).")
     ] = None,
+    exclude: Exclude = None,
+    categories: Categories = None,
+    drop_missing: DropMissing = False,
+    decimal: Decimal = None,
+    sheet: Sheet = None,
     weights: Annotated[str | None, typer.Option(help="A column of weights for the rows.")] = None,
     y_err: StandardErrors = None,
     loss: LossName = "squared",
+    form: Form = None,
     time_limit: Annotated[
         float | None,
         typer.Option("--time-limit", "-t", help="Seconds to search at most (left out: the preset's, 60 by default)."),
     ] = None,
+    max_evaluations: Evaluations = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A folder to keep the run in (see resume, report).")
     ] = None,
@@ -128,6 +172,11 @@ def fit(
         str | None, typer.Option(help="What formulas are made of, e.g. '+,-,*,/,exp' (left out: the preset's).")
     ] = None,
     max_complexity: Annotated[int | None, typer.Option(help="The largest complexity of a formula.")] = None,
+    max_uses: MaxUses = "",
+    max_argument: MaxArgument = "",
+    forbid_nested: ForbidNested = "",
+    max_constants: MaxConstants = None,
+    requires: Requires = "",
     selection: Annotated[Selection | None, typer.Option(help="How to choose from the front.")] = None,
     preset: Preset = "default",
     epochs: Epochs = None,
@@ -147,28 +196,43 @@ def fit(
     with clear_errors():
         from dataclasses import replace
 
-        from prunesymnet.cli.settings import network_settings, on_device, with_operators
-        from prunesymnet.cli.tables import tables_of
+        from prunesymnet.cli.settings import constraints_of, limit_of, network_settings, with_operators
+        from prunesymnet.cli.tables import Columns, chosen_of, datasets_of, fitted_form
         from prunesymnet.runs import run
+        from prunesymnet.runs.files import check_can_be_written
 
         settings = network_settings(preset, epochs=epochs, no_gradient=no_gradient, random_pruning=random_pruning)
-        chosen = None if features is None else listed(features)
-        columns, tables = tables_of(data, listed(target), chosen, weights, y_err)
         if operators is not None:
             settings = with_operators(settings, listed(operators))
         settings = replace(
-            on_device(settings, device),
-            time_limit=settings.time_limit if time_limit is None else time_limit,
+            settings.on_device(device),
+            time_limit=limit_of(settings, time_limit, max_evaluations),
+            max_evaluations=max_evaluations,
             max_complexity=max_complexity,
+            constraints=constraints_of(
+                max_uses=max_uses, max_argument=max_argument, forbid_nested=forbid_nested, max_constants=max_constants,
+                requires=requires,
+            ),
             selection=settings.selection if selection is None else selection.value,
             loss=loss,
             workers=jobs,
             seed=seed,
-        )
-        model = run(tables, settings, columns=columns, folder=out, progress=not quiet)
+        )  # fmt: skip
+        if form is not None and out is not None:
+            raise ValueError("--out keeps a search, and --form does without one: --save keeps its model")
         if save is not None:
-            model.save(save)
-        finish(model, as_json)
+            check_can_be_written(save)
+        columns = Columns(
+            listed(target), None if features is None else listed(features), listed(exclude or ""), weights, y_err,
+            listed(categories or ""), drop_missing, decimal, sheet, form,
+        )  # fmt: skip
+        table, chosen = chosen_of(data, columns)
+        if form is not None:
+            model = fitted_form(table, chosen, columns, settings)
+        else:
+            tables = datasets_of(table, chosen, columns)
+            model = run(tables, settings, columns=tuple(map(str, chosen)), folder=out, progress=not quiet)
+        finish(model, as_json, save)
 
 
 @app.command()
@@ -190,13 +254,15 @@ def predict(
     interval: Annotated[
         float | None, typer.Option(help="Add the interval that holds this share of new measurements, e.g. 0.95.")
     ] = None,
+    decimal: Decimal = None,
+    sheet: Sheet = None,
 ) -> None:
     """Add a formula's values to a table: the table comes back as CSV with one column more."""
     with clear_errors():
-        from prunesymnet.cli.tables import predicted
+        from prunesymnet.cli.tables import predicted, table_of
 
         found = model_at(model)
-        write(predicted(found, data, index, interval), out)
+        write(predicted(found, table_of(data, decimal, sheet), index, interval), out)
 
 
 @app.command()
@@ -226,8 +292,9 @@ def report(run: RunDir, out: Out = None) -> None:
         from prunesymnet.report import write_report
         from prunesymnet.runs import read_run
 
-        for path in write_report(read_run(run), out or run / "report.html")[:1]:
-            typer.echo(path)
+        if out is not None and out.is_symlink():
+            out = out.resolve()  # a link that the user names is followed, one that is in the run's folder is not
+        typer.echo(write_report(read_run(run), out or run / "report.html")[0])
 
 
 @app.command()
@@ -273,6 +340,7 @@ def resume(
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", "-t", help="Seconds to continue for (left out: as at first).")
     ] = None,
+    device: Annotated[str | None, typer.Option(help="cpu or cuda (left out: as at first).")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -280,7 +348,7 @@ def resume(
     with clear_errors():
         from prunesymnet.runs import resume as resumed
 
-        finish(resumed(run, time_limit=time_limit, progress=not quiet), as_json)
+        finish(resumed(run, time_limit=time_limit, device=device, progress=not quiet), as_json)
 
 
 # A benchmark's own --help is passed on to it.
@@ -319,7 +387,8 @@ def demo(time_limit: Seconds = 8.0) -> None:
 
 
 def listed(names: str) -> list[str]:
-    return [name.strip() for name in names.split(",")]
+    """The names of an option, a,b; none of an empty one."""
+    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def model_at(path: Path) -> "Model":
@@ -328,11 +397,13 @@ def model_at(path: Path) -> "Model":
     return read_run(path).latest() if path.is_dir() else load_model(path)
 
 
-def finish(model: "Model", as_json: bool) -> None:
-    """Print what was found; the exit code says if it was stopped by hand."""
+def finish(model: "Model", as_json: bool, save: Path | None = None) -> None:
+    """Save and print what was found; the exit code says if it was stopped by hand."""
     from prunesymnet.cli.printing import as_text
-    from prunesymnet.runs import ended_by_hand
+    from prunesymnet.runs import ended_by_hand, save_or_warn
 
+    if save is not None:
+        save_or_warn(model, save)
     typer.echo(json_of(model) if as_json else as_text(model))
     if any(map(ended_by_hand, model.fronts)):
         raise typer.Exit(INTERRUPTED)
@@ -359,7 +430,9 @@ def write(content: Any, out: Path | None) -> None:
 
 
 def fail(message: str, code: int) -> None:
-    typer.echo(f"error: {' '.join(message.split())}", err=True)
+    from prunesymnet.data.messages import printable
+
+    typer.echo(f"error: {printable(' '.join(message.split()))}", err=True)
     raise typer.Exit(code)
 
 
@@ -368,17 +441,29 @@ def clear_errors() -> Iterator[None]:
     """One line that says what is wrong and what to do; no traceback for what a user can correct."""
     import warnings
 
-    def show(message: Any, *_: Any, **__: Any) -> None:
-        typer.echo(f"note: {message}", err=True)
+    from prunesymnet.errors import DataWarning, DomainWarning, InterruptedWarning, NotWrittenWarning
+
+    shown: list[type[Warning]] = []
+
+    def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+        from prunesymnet.data.messages import printable
+
+        shown.append(category)
+        typer.echo(f"note: {printable(str(message))}", err=True)
 
     try:
         with warnings.catch_warnings():
+            for ours in (DataWarning, DomainWarning, InterruptedWarning, NotWrittenWarning):
+                warnings.simplefilter("always", ours)  # an error would keep the formula from us
             warnings.showwarning = show
             yield
+        if NotWrittenWarning in shown:  # what was found is printed, but a file that was asked for is not there
+            raise typer.Exit(BAD_INPUT)
     except BrokenPipeError:
         raise  # the reader of our output has gone: typer ends quietly
     except KeyboardInterrupt:
-        fail("stopped", INTERRUPTED)
+        typer.echo("error: stopped", err=True)  # as plain as can be: what was stopped may be an import
+        raise typer.Exit(INTERRUPTED) from None
     except ImportError as problem:
         if "pip install" not in str(problem):  # ours say what to install
             raise
@@ -391,7 +476,3 @@ def clear_errors() -> Iterator[None]:
         fail(str(problem), BAD_INPUT if isinstance(problem, PruneSymNetError | OSError) else USAGE)
     except IndexError as problem:
         fail(str(problem), USAGE)
-
-
-def main() -> None:
-    app()

@@ -18,6 +18,7 @@ def constants_text(equation: Equation) -> list[str]:
 
 def _details(front: Front) -> str:
     lines = [str(front), ""]
+    lines += [f"  known as {front.best.known_as}"] * bool(front.best.known_as)
     lines += [f"  {line}" for line in constants_text(front.best)]
     some = f"{front.fits:,} formula{'s' * (front.fits != 1)}"
     tried = f"{some} fitted in {front.seconds:.1f} s" if front.fits else ""

@@ -1,9 +1,10 @@
 """From the options of a command to `SearchSettings`."""
 
+import math
 from dataclasses import replace
 
 from prunesymnet.operators import select_operators
-from prunesymnet.search import PRESETS, SearchSettings
+from prunesymnet.search import PRESETS, Constraints, SearchSettings
 
 
 def preset_named(name: str) -> SearchSettings:
@@ -55,10 +56,53 @@ def with_operators(settings: SearchSettings, names: list[str]) -> SearchSettings
     return replace(settings, operators=tuple(select_operators(dict.fromkeys(wanted))))
 
 
-def on_device(settings: SearchSettings, device: str) -> SearchSettings:
-    """Banks are scanned and networks trained there."""
-    return replace(
-        settings,
-        exhaustive=replace(settings.exhaustive, device=device),
-        training=replace(settings.training, device=device),
+def limit_of(settings: SearchSettings, time_limit: float | None, max_evaluations: int | None) -> float:
+    """The seconds that are asked for; else none where evaluations are counted instead, and those of the preset."""
+    if time_limit is not None:
+        return time_limit
+    return settings.time_limit if max_evaluations is None else math.inf
+
+
+def constraints_of(
+    *,
+    max_uses: str = "",
+    max_argument: str = "",
+    forbid_nested: str = "",
+    max_constants: int | None,
+    requires: str = "",
+) -> Constraints:
+    """
+    >>> rules = constraints_of(max_uses="exp=1,sin=2", forbid_nested="exp=sin,exp=log", max_constants=3)
+    >>> rules.max_uses, rules.forbid_nested, rules.max_constants
+    ({'exp': 1, 'sin': 2}, {'exp': ['sin', 'log']}, 3)
+    >>> constraints_of(max_uses="exp", max_constants=None)
+    Traceback (most recent call last):
+    ValueError: --max-uses must be NAME=NUMBER, as in exp=1, got 'exp'
+    """
+    nested: dict[str, list[str]] = {}
+    for outer, inner in _pairs(forbid_nested, "--forbid-nested", "NAME=NAME, as in exp=sin"):
+        nested.setdefault(outer, []).append(inner)
+    return Constraints(
+        max_uses=_limits(max_uses, "--max-uses"),
+        max_argument=_limits(max_argument, "--max-argument"),
+        forbid_nested=nested,
+        max_constants=max_constants,
+        requires=tuple(name.strip() for name in requires.split(",") if name.strip()),
     )
+
+
+def _pairs(text: str, option: str, form: str) -> list[tuple[str, str]]:
+    found = [part.strip().rpartition("=")[::2] for part in text.split(",") if part.strip()]
+    for (name, value), part in zip(found, filter(str.strip, text.split(",")), strict=True):
+        if not name.strip() or not value.strip():
+            raise ValueError(f"{option} must be {form}, got {part.strip()!r}")
+    return [(name.strip(), value.strip()) for name, value in found]
+
+
+def _limits(text: str, option: str) -> dict[str, int]:
+    form = "NAME=NUMBER, as in exp=1"
+    pairs = _pairs(text, option, form)
+    wrong = next((f"{name}={value}" for name, value in pairs if not value.isdecimal()), None)
+    if wrong is not None:
+        raise ValueError(f"{option} must be {form}, got {wrong!r}")
+    return {name: int(value) for name, value in pairs}

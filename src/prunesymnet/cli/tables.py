@@ -1,49 +1,126 @@
 """Tables in and out of the command line."""
 
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
-from prunesymnet.data import Dataset, Table, from_frame, read_frame
+from prunesymnet.data import Dataset, Table, from_frame, read_frame, repair_names
+from prunesymnet.data.checks import check_rows_of_a_search
+from prunesymnet.data.dataset import check_known
 from prunesymnet.data.messages import listed
 from prunesymnet.errors import DataError
+from prunesymnet.estimator import PruneSymRegressor
 from prunesymnet.runs import Model
+from prunesymnet.search import SearchSettings
+
+# What helps against an error of a kind (`prunesymnet.data.messages.cell_error`).
+OPTIONS = {
+    "missing": "--drop-missing leaves such rows out",
+    "text": "--exclude leaves a column out, --categories makes a column of 0 and 1 of each of its values",
+    "dates": "--exclude leaves a column out",
+    "decimal": "--decimal , or --decimal .",
+}
 
 
-def table_of(data: str) -> Table:
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a table are used, for what, and how the table is read."""
+
+    targets: Sequence[str]
+    features: Sequence[str] | None = None
+    exclude: Sequence[str] = ()
+    weights: str | None = None
+    y_err: str | None = None
+    categories: Sequence[str] = ()
+    drop_missing: bool = False
+    decimal: str | None = None
+    sheet: str | None = None
+    form: str | None = None
+
+
+def table_of(data: str, decimal: str | None = None, sheet: str | None = None) -> Table:
     """The table of a file, or of standard input (-)."""
     if data != "-":
-        return read_frame(data)
+        return read_frame(data, decimal=decimal, sheet=sheet)
+    if sys.stdin is None:
+        raise DataError("standard input is closed; pipe a table into it, or name a file")
     if sys.stdin.isatty():
         raise DataError("standard input is the keyboard; pipe a table into it, or name a file")
-    return read_frame(sys.stdin.buffer)
+    return read_frame(sys.stdin.buffer, decimal=decimal, sheet=sheet, name="standard input")
 
 
-def tables_of(
-    data: str,
-    targets: Sequence[str],
-    features: Sequence[str] | None,
-    weights: str | None = None,
-    y_err: str | None = None,
-) -> tuple[tuple[str, ...], list[Dataset]]:
-    """The names of the columns as the table has them, and a Dataset for each target."""
-    table = table_of(data)
-    with table.located():
-        if targets == [""]:
-            raise DataError(f"name the column to explain: --target, one of {listed(table.frame.columns)}")
-        if features is None:
-            features = [name for name in table.frame.columns if name not in (*targets, weights, y_err)]
-        tables = [
-            from_frame(table.frame, target, features=features, weights=weights, y_err=y_err, repair=True)
-            for target in targets
-        ]
-    return tuple(map(str, features)), tables
+def chosen_of(data: str, columns: Columns) -> tuple[Table, list[str]]:
+    """The table with the rows and columns that are asked for, and which of these are features."""
+    table = table_of(data, columns.decimal, columns.sheet)
+    others = [name for name in (columns.weights, columns.y_err) if name is not None]
+    with _options_named():
+        with table.located():
+            if not columns.targets:
+                raise DataError(f"name the column to explain: --target, one of {listed(table.frame.columns)}")
+            features = table.features(columns.targets, columns.features, columns.exclude, *others)
+        if columns.form is not None and columns.features is None:
+            features = _of_the_form(columns.form, table.frame, features, columns.categories)
+        if columns.drop_missing:
+            table = table.without_missing([*features, *columns.targets, *others])
+        return table.with_indicators(features, columns.categories) if columns.categories else (table, features)
 
 
-def predicted(model: Model, data: str, index: int | None, interval: float | None) -> str:
+def _of_the_form(form: str, frame: pd.DataFrame, features: list[str], categories: Sequence[str]) -> list[str]:
+    """The features without those that a form does not name and that could not be used: text, or missing cells. Others
+    stay, so that a name that is nearly a column's can be seen to be."""
+    named = set(re.findall(r"[^\W\d]\w*", form))
+    called = zip(features, repair_names(features), strict=True)
+    return [name for name, ours in called if ours in named or name in categories or _is_finite(frame[name])]
+
+
+def _is_finite(column: "pd.Series[float]") -> bool:
+    return column.dtype.kind in "biuf" and bool(np.isfinite(column.to_numpy(np.float64)).all())
+
+
+def datasets_of(table: Table, features: Sequence[str], columns: Columns) -> list[Dataset]:
+    """A Dataset for each target."""
+    with _options_named(), table.located():
+        first, *others = columns.targets
+        check_known(others, list(table.frame.columns))
+        found = from_frame(
+            table.frame, first, features=features, weights=columns.weights, y_err=columns.y_err, repair=True
+        )
+        check_rows_of_a_search(found.rows)
+        called = repair_names(others, taken=[*found.names, found.target])
+        more = [found.with_target(table.frame[name], ours) for name, ours in zip(others, called, strict=True)]
+    return [found, *more]
+
+
+def fitted_form(table: Table, features: Sequence[str], columns: Columns, settings: SearchSettings) -> Model:
+    """The model whose formula has this form, with its constants fitted."""
+    frame, targets = table.frame, list(columns.targets)
+    weights, errors = (None if name is None else frame[name] for name in (columns.weights, columns.y_err))
+    with _options_named(), table.located():
+        y = frame[targets[0]] if len(targets) == 1 else frame[targets]
+        fitted = PruneSymRegressor(preset=settings).fit_form(
+            columns.form or "", frame[list(features)], y, weights, y_err=errors
+        )
+    model: Model = fitted.model_
+    return model
+
+
+@contextmanager
+def _options_named() -> Iterator[None]:
+    """Adds the option that helps to an error about a table."""
+    try:
+        yield
+    except DataError as problem:
+        option = OPTIONS.get(getattr(problem, "kind", ""))
+        raise DataError(f"{problem}; {option}" if option else str(problem)) from None
+
+
+def predicted(model: Model, table: Table, index: int | None, interval: float | None) -> str:
     """The table as CSV, with a column for each target's prediction, and for its interval if one is asked for."""
-    table = table_of(data)
     columns = dict(zip(model.names, table.numbers(model.labels).T, strict=True))
     added: dict[str, object] = {}
     for front in model.fronts:

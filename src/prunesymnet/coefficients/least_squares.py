@@ -228,7 +228,8 @@ def _told_apart(factor: Array, gram: Array) -> float:
     """By the Cholesky factor, the least part of a column of the jacobian that is left when those before it
     are projected out (squared). Where that is little, `converged` looks closer."""
     left, whole = factor.diagonal().tolist(), gram.diagonal().tolist()
-    return float(min([rest * rest / length for rest, length in zip(left, whole, strict=True)]))
+    # The square of a column of tiny numbers may be 0: nothing of it is left.
+    return float(min([rest * rest / length if length else 0.0 for rest, length in zip(left, whole, strict=True)]))
 
 
 def _evaluate(problem: _Problem, theta: Array, *, jacobian_is_clean: bool = False) -> tuple[Array, Array, float] | None:
@@ -239,6 +240,10 @@ def _evaluate(problem: _Problem, theta: Array, *, jacobian_is_clean: bool = Fals
         jacobian = _finite(jacobian)
     gram = jacobian @ jacobian.T
     linear = problem.linear
+    if linear and residual @ residual > SWALLOWS * problem.size and theta[:linear].any():
+        # Beside such values the target is lost in rounding, and nothing would seem to be left of it.
+        theta[:linear] = 0.0
+        return _evaluate(problem, theta, jacobian_is_clean=jacobian_is_clean)
     if linear:
         phi = jacobian[:linear]
         change = _solve_one(gram[:linear, :linear], phi @ residual)
@@ -353,6 +358,10 @@ def _evaluate_many(problem: _Problem, theta: Array) -> tuple[Array, Array, Array
         jacobian = _finite(jacobian)
     gram = jacobian @ jacobian.transpose(0, 2, 1)
     linear = problem.linear
+    swallowed = np.einsum("sn,sn->s", residual, residual) > SWALLOWS * problem.size
+    if linear and theta[swallowed, :linear].any():
+        theta[swallowed, :linear] = 0.0
+        return _evaluate_many(problem, theta)
     if linear:
         phi = jacobian[:, :linear]
         change = _solve_many(gram[:, :linear, :linear], (phi @ residual[:, :, None])[:, :, 0])

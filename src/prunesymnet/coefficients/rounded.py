@@ -24,7 +24,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.coefficients.fit import Fit, fit
+from prunesymnet.coefficients.fit import Fit, FitSettings, fit
 from prunesymnet.coefficients.least_squares import RANK_TOLERANCE, levenberg_marquardt
 from prunesymnet.coefficients.snapping import INVISIBLE
 from prunesymnet.data import Dataset
@@ -38,7 +38,7 @@ ROWS = 1_000  # are enough to tell directions apart, of which there are as many 
 SAME_DIRECTION = 1e-5  # sine of an angle: half of the digits, as many as a fit and small numbers leave
 
 
-def free_fit(found: Fit, data: Dataset) -> Fit | None:
+def free_fit(found: Fit, data: Dataset, settings: FitSettings | None = None) -> Fit | None:
     """The formula with its numbers free, fitted; None where it has none or is not the find of a search, and where it
     has no error: of exact data, roundings are no guesses."""
     if found.before_rounding is None or not INVISIBLE**2 * data.mean(data.y**2) < found.mse < math.inf:
@@ -47,7 +47,7 @@ def free_fit(found: Fit, data: Dataset) -> Fit | None:
     if not places:
         return None
     start = freed_at(found.expression, places)
-    fitted = fit(start, data)
+    fitted = fit(start, data, settings=settings)
     return fitted if fitted.mse <= found.mse else replace(found, expression=start)
 
 

@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,7 @@ INVISIBLE = (
 )
 READ_AS_ONE = 1e-6  # of the variation: an R² of 0.999999, and all digits that people look at are nines
 FREE_FIT_GAINS = 100.0  # times less error, and more: then the exponent is no fraction with something small left over
+LEAST_SECONDS = 1e-3  # of a fit: the first step is taken even when no time is left
 FRACTIONS = (1, 2, 3, 4)  # denominators of the exponents that laws have
 
 
@@ -76,18 +78,19 @@ def snap(
     """The formula merged, fitted, and with its constants rounded as far as the data allow; after the `deadline` (of
     `time.monotonic`) no further."""
     settings = settings or SnapSettings()
-    best = fit(canonical(expression), data, settings=settings.fit)
-    if not math.isfinite(best.mse):
+    limit = min(settings.fit.time_limit, max(deadline - time.monotonic(), LEAST_SECONDS))
+    best = fit(canonical(expression), data, settings=replace(settings.fit, time_limit=limit))
+    if not math.isfinite(best.mse) or time.monotonic() > deadline:
         return best
     if settings.only_integers:
         return _with_integers(best, data, settings, deadline)
     one_start = replace(settings, fit=replace(settings.fit, starts=1))
     state = _State.of(best, data, settings.noise)
     rounding = _Rounding(data, one_start, state, deadline)
-    state = rounding.repeat(state, _whole_numbers)
-    if settings.closed_forms:
-        state = rounding.repeat(state, _closed)
-    state = rounding.shorten(rounding.tie(state))
+    starts = [state]
+    if not rounding.is_exact(state) and (together := rounding.tie(state)) is not state:
+        starts.append(together)  # one constant for two before they are rounded apart: 213 - 214*exp(x)
+    state = min(map(rounding.all_roundings, starts), key=lambda state: state.length)
     return replace(state.fit, expression=factored(state.fit.expression), before_rounding=best.expression)
 
 
@@ -157,16 +160,32 @@ class _Rounding:
     def __init__(self, data: Dataset, settings: SnapSettings, base: _State, deadline: float) -> None:
         self.data, self.settings, self.base, self.deadline = data, settings, base, deadline
 
+    def all_roundings(self, state: _State) -> _State:
+        """Whole numbers, then closed forms, then one constant for two, then fewer digits."""
+        state = self.repeat(state, _whole_numbers)
+        if self.settings.closed_forms:
+            state = self.repeat(state, _closed)
+        return self.shorten(self.tie(state))
+
+    def is_exact(self, state: _State) -> bool:
+        """Whether it leaves rounding errors alone."""
+        return state.fit.mse <= (4 * state.noise) ** 2
+
     def repeat(self, state: _State, suggest: _Suggest) -> _State:
-        while True:
+        while self.in_time():
             choices = suggest(state, self.settings)
             after = self.attempt(state, choices) if len(choices) > 1 else None
             if after is None:
-                tries = (self.attempt(state, [choice]) for choice in choices)
+                tries = (self.attempt(state, [choice]) for choice in choices if self.in_time())
                 after = next((t for t in tries if t is not None), None)
             if after is None:
                 return state
             state = after
+        return state
+
+    def in_time(self) -> bool:
+        """Whether there is time for another try: one takes long for a formula of many terms."""
+        return time.monotonic() <= self.deadline
 
     def attempt(self, state: _State, choices: _Choices) -> _State | None:
         """The state after these roundings, if it is acceptable; the first choice for a constant counts."""
@@ -177,17 +196,17 @@ class _Rounding:
 
     def tie(self, state: _State) -> _State:
         """One constant for two, as long as the data allow."""
-        while True:
-            tries = (self.accept(state, form) for form in tied(state.fit.expression))
+        while self.in_time():
+            forms = takewhile(lambda _: self.in_time(), tied(state.fit.expression))
+            tries = (self.accept(state, form) for form in forms)
             after = next((t for t in tries if t is not None), None)
             if after is None:
                 return state
             state = after
+        return state
 
     def accept(self, state: _State, rounded: Expression) -> _State | None:
-        """The state of a formula with fewer free constants, if the data allow it, and there is time to see."""
-        if time.monotonic() > self.deadline:
-            return None
+        """The state of a formula with fewer free constants, if the data allow it."""
         after = _State.of(fit(rounded, self.data, settings=self.settings.fit), self.data, self.settings.noise)
         fixed = len(self.base.errors) - len(after.errors)
         freedom = max(self.data.rows - len(self.base.errors), 1)
@@ -201,9 +220,9 @@ class _Rounding:
 
     def shorten(self, state: _State) -> _State:
         """Of data that the formula fits exactly, the constants with as few digits as do so as well."""
-        exact = (4 * state.noise) ** 2
-        if state.fit.mse > exact or not len(state.errors):
+        if not self.is_exact(state) or not len(state.errors):
             return state
+        exact = (4 * state.noise) ** 2
         values = state.fit.expression.constants
         for digits in range(2, 15):
             short = state.fit.expression.with_constants([float(f"{v:.{digits}g}") for v in values])

@@ -16,6 +16,7 @@ Traceback (most recent call last):
 prunesymnet.errors.DataError: column 'mass': no value (NaN) in row 2; drop or fill what is missing first
 """
 
+from prunesymnet.data.categories import indicators_like, with_indicators
 from prunesymnet.data.checks import check_finite, repair_names
 from prunesymnet.data.dataset import Dataset, from_frame, make_dataset
 from prunesymnet.data.files import EXAMPLES, Table, load_example, read_frame, read_table
@@ -30,6 +31,7 @@ __all__ = [
     "check_finite",
     "distinct_rows",
     "from_frame",
+    "indicators_like",
     "load_example",
     "loss_of",
     "make_dataset",
@@ -38,4 +40,5 @@ __all__ = [
     "repair_names",
     "weighted_around",
     "weighted_by_neighbours",
+    "with_indicators",
 ]

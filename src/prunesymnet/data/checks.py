@@ -12,21 +12,26 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from prunesymnet.data.messages import cell_error, in_rows, warn
+from prunesymnet.data.cells import AMBIGUOUS, NUMBER
+from prunesymnet.data.messages import cell_error, in_rows, listed, shown, warn
 from prunesymnet.errors import DataError
 from prunesymnet.operators import OPERATORS
 
 Floats = NDArray[np.float64]
 
-NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 LARGEST = 1e150  # of a value: its square is still a float
+LEAST_ROWS = 3  # for a search: every line goes through two points, and there is nothing to choose by
+MOST_LISTED = 5  # names in a warning, which says how many there are
+TOO_LONG = "leave the column out if they are labels, give them as floats if they are sizes"
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
+_DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([T ].*)?", re.DOTALL)
+_AS_DATES = "holds dates; give the time since a start as a number, (t - t.min()).dt.total_seconds()"
 # Columns that hold no numbers, by the class of their dtype or by the letter that numpy and pandas have for it.
 _REMEDIES = {
     pd.SparseDtype: "is sparse; convert it first (.sparse.to_dense())",
     pd.CategoricalDtype: "is categorical; give one 0/1 column per category (pandas.get_dummies)",
     "c": "is complex; give real and imaginary part, or modulus and phase, as columns",
-    "M": "holds dates; give the time since a start as a number, (t - t.min()).dt.total_seconds()",
+    "M": _AS_DATES,
     "m": "holds durations; give them as numbers, .dt.total_seconds()",
 }
 
@@ -99,13 +104,13 @@ def check_names(names: Iterable[str], target: str, count: int) -> tuple[str, ...
         else:
             reason = "is the name of an operator" if name in OPERATORS else "is not a Python identifier"
         what = "target" if position > count else "column"
-        problems.append(f"{what} {name!r} {reason}: rename it, e.g. to {_repaired(str(name), position)!r}")
+        problems.append(f"{what} {shown(name)} {reason}: rename it, e.g. to {shown(_repaired(str(name), position))}")
     if problems:
         raise DataError("; ".join(problems))
     check_unique(names)
     if target in names:
         raise DataError(
-            f"target {target!r} is also a feature; take it out of the features, or give the target another "
+            f"target {shown(target)} is also a feature; take it out of the features, or give the target another "
             "name (target=...)"
         )
     return names
@@ -115,13 +120,15 @@ def is_name(name: Any) -> bool:
     """Whether a column can be called so in a formula."""
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name in OPERATORS:
         return False
-    return not any(unicodedata.category(letter)[0] in "PS" for letter in name.replace("_", ""))  # the dot of a·b
+    return name.isascii() or not any(
+        unicodedata.category(letter)[0] in "PS" for letter in name.replace("_", "")
+    )  # the dot of a·b
 
 
 def check_unique(names: Iterable[Any]) -> None:
-    name, times = Counter(names).most_common(1)[0]
+    name, times = next(iter(Counter(names).most_common(1)), (None, 0))
     if times > 1:
-        raise DataError(f"{times} columns are named {name!r}; give each a name of its own")
+        raise DataError(f"{times} columns are named {shown(name)}; give each a name of its own")
 
 
 def repair_names(names: Iterable[Any], taken: Iterable[str] = ()) -> tuple[str, ...]:
@@ -165,6 +172,21 @@ def _repaired(name: str, position: int) -> str:
 # Cells
 
 
+def as_matrix(table: Any, names: Sequence[Any]) -> Floats:
+    """A frame or a two-dimensional array as finite float64, column by column in new memory. A table that is such
+    numbers already is taken as a whole: column by column, twenty thousand of them would take seconds."""
+    kinds = set(table.dtypes) if isinstance(table, pd.DataFrame) else {table.dtype}
+    if kinds == {np.dtype(np.float64)} and not np.ma.isMaskedArray(table):
+        matrix: Floats = np.array(table.to_numpy() if isinstance(table, pd.DataFrame) else table, order="F")
+        if np.isfinite(matrix).all():
+            return matrix
+    frame = pd.DataFrame(table, copy=False)
+    matrix = np.empty(frame.shape, order="F")
+    for i, name in enumerate(names):
+        matrix[:, i] = as_floats(frame.iloc[:, i], f"column {shown(name)}")
+    return matrix
+
+
 def as_floats(column: "pd.Series[Any]", label: str) -> Floats:
     """The column as finite float64, in new memory."""
     if column.dtype == object:  # often plain numbers, made objects by a text column beside them
@@ -172,7 +194,8 @@ def as_floats(column: "pd.Series[Any]", label: str) -> Floats:
     kind = column.dtype.kind
     for key in (type(column.dtype), kind):
         if key in _REMEDIES:
-            raise DataError(f"{label} {_REMEDIES[key]}")
+            kinds = {pd.CategoricalDtype: "text", "M": "dates", "m": "dates"}
+            raise cell_error(f"{label} {_REMEDIES[key]}", [], kinds.get(key, ""))
     if kind not in "biuf":
         raise _not_numbers(column.to_numpy(object), label)
     with np.errstate(over="ignore"):  # a long double beyond float64 becomes inf, reported below
@@ -194,14 +217,27 @@ def check_finite(table: Floats, names: Iterable[Any]) -> None:
     """An error that names the first column with a cell that is not finite, and its row."""
     if not np.isfinite(table).all():
         for name, column in zip(names, table.T, strict=True):
-            as_floats(pd.Series(column), f"column {name!r}")
+            as_floats(pd.Series(column), f"column {shown(name)}")
+
+
+def is_fine_size(largest: Any) -> Any:
+    """Whether the squares of values whose largest is of this size are numbers, too."""
+    return (largest == 0) | ((largest <= LARGEST) & (largest >= 1 / LARGEST))
 
 
 def check_size(values: Floats, label: str) -> None:
     """Squares of the values must be numbers too."""
     largest = float(np.abs(values).max())
-    if largest > LARGEST or 0 < largest < 1 / LARGEST:
+    if not is_fine_size(largest):
         raise DataError(f"{label} reaches {largest:.0e}, and its square is out of range; use another unit")
+
+
+def check_rows_of_a_search(rows: int) -> None:
+    if rows < LEAST_ROWS:
+        raise DataError(
+            f"the table has {rows} rows; a search needs at least {LEAST_ROWS}, since formulas of every kind go through "
+            f"{LEAST_ROWS - 1} points"
+        )
 
 
 def as_weights(column: "pd.Series[Any]") -> Floats:
@@ -235,20 +271,37 @@ def weights_of_errors(y_err: Any, X: Any) -> Floats:
 
 
 def warn_of_oddities(X: Floats, y: Floats, names: Sequence[str], target: str) -> None:
-    """Warn of constant and of equal columns; they stay in the table."""
-    if y.min() == y.max():
-        warn(f"target {target!r} is {y[0]:g} in every row; any formula will be that constant")
+    """Warn of a constant target, of one that stands among the columns, and of constant and equal columns, each kind
+    once; all stay in the table."""
+    warn_of_target(X, y, names, target)
+    constant = np.flatnonzero(X.min(axis=0) == X.max(axis=0)).tolist()
+    if len(constant) == 1:
+        (one,) = constant
+        warn(f"column {shown(names[one])} is {X[0, one]:g} in every row, so it can't explain anything; leave it out")
+    elif constant:
+        which = listed((names[k] for k in constant), MOST_LISTED)
+        warn(f"{len(constant)} columns have one value in every row, so they can't explain anything: {which}")
     seen: dict[bytes, str] = {}
-    leak = _digest(y)
-    for name, column in zip(names, X.T, strict=True):
-        if column.min() == column.max():
-            warn(f"column {name!r} is {column[0]:g} in every row, so it can't explain anything; leave it out")
-        digest = _digest(column)
-        if digest == leak:
-            warn(f"column {name!r} equals target {target!r} in every row; leave it out unless that is meant")
-        elif digest in seen:
-            warn(f"columns {seen[digest]!r} and {name!r} are equal in every row; leave one out")
-        seen.setdefault(digest, name)
+    equal = []
+    for k in sorted({*range(len(names))} - {*constant}):
+        first = seen.setdefault(_digest(X[:, k]), names[k])
+        equal += [(first, names[k])] if first != names[k] else []
+    if len(equal) == 1:
+        warn(f"columns {shown(equal[0][0])} and {shown(equal[0][1])} are equal in every row; leave one out")
+    elif equal:
+        which = listed((f"{again} ({first})" for first, again in equal), MOST_LISTED)
+        warn(f"{len(equal)} columns equal one before them in every row; leave them out: {which}")
+
+
+def warn_of_target(X: Floats, y: Floats, names: Sequence[str], target: str) -> None:
+    """Warn of a target that is constant, or equal to a column."""
+    if y.min() == y.max():
+        warn(f"target {shown(target)} is {y[0]:g} in every row; any formula will be that constant")
+    same = np.flatnonzero((X[0] == y[0]) & (X[-1] == y[-1])).tolist()  # few are left to compare in full
+    leaks = [names[k] for k in same if np.array_equal(X[:, k], y)]
+    if leaks:
+        whose = f"column {shown(leaks[0])} equals" if len(leaks) == 1 else f"columns {listed(leaks, MOST_LISTED)} equal"
+        warn(f"{whose} target {shown(target)} in every row; leave it out unless that is meant")
 
 
 def _digest(column: Floats) -> bytes:
@@ -257,7 +310,8 @@ def _digest(column: Floats) -> bytes:
 
 def _missing(blank: NDArray[np.bool_], label: str) -> DataError:
     rows = _where(blank)
-    return cell_error(f"{label}: no value (NaN) in {in_rows(rows)}; drop or fill what is missing first", rows)
+    message = f"{label}: no value (NaN) in {in_rows(rows)}; drop or fill what is missing first"
+    return cell_error(message, rows, "missing")
 
 
 def _not_numbers(cells: NDArray[Any], label: str) -> DataError:
@@ -267,19 +321,31 @@ def _not_numbers(cells: NDArray[Any], label: str) -> DataError:
     text = [i for i in present if isinstance(cells[i], (str, bytes)) and not NUMBER.fullmatch(str(cells[i]))]
     if not text and blank.any():
         return _missing(blank, label)
-    row = text[0] if text else 0
-    found = f"{label}: {cells[row]!r} in {in_rows([row])}"
+    large = (i for i in present if isinstance(cells[i], int) and not -(2**63) <= cells[i] < 2**64)
+    row = text[0] if text else next(large, 0)
+    found = f"{label}: {shown(cells[row])} in {in_rows([row])}"
+    if not text and isinstance(cells[row], int):
+        return cell_error(f"{found} is a whole number of more than 64 bits; {TOO_LONG}", [row])
     if not text:
         kind = type(cells[row]).__name__
         return DataError(f"{found} is an object of type {kind}; convert the column first (.astype(float))")
-    if _DECIMAL_COMMA.fullmatch(str(cells[row])):
+    if len(text) == len(present) and all(_DATE.fullmatch(str(cells[i])) for i in text):
+        return cell_error(f"{label} {_AS_DATES}", [], "dates")
+    kind = ""
+    if all(AMBIGUOUS.fullmatch(str(cells[i])) for i in text):
+        whole, _, decimals = str(cells[row]).strip().partition(",")
+        kind, remedy = (
+            "decimal",
+            f"it may be {whole}.{decimals} or {whole}{decimals}: say which sign is before decimals",
+        )
+    elif _DECIMAL_COMMA.fullmatch(str(cells[row])):
         remedy = f"if the comma is a decimal point, write {cells[row].strip().replace(',', '.')}"
     elif len(text) == len(present):
-        remedy = "leave the column out of the features, or put numbers in its place"
+        kind, remedy = "text", "leave the column out of the features, or put numbers in its place"
     else:
         remedy = "correct it or drop the row"
     others = f" (and {len(text) - 1} more like it)" if len(text) > 1 else ""
-    return cell_error(f"{found} is not a number{others}; {remedy}", [row])
+    return cell_error(f"{found} is not a number{others}; {remedy}", [row], kind)
 
 
 def _where(mask: NDArray[np.bool_]) -> list[int]:

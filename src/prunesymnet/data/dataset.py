@@ -1,20 +1,24 @@
 """The Dataset, and how to make one of arrays or of a frame's columns."""
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from prunesymnet.data import checks
 from prunesymnet.data.checks import Floats
 from prunesymnet.data.losses import SQUARED, Loss, Relative, loss_of
-from prunesymnet.data.messages import listed
+from prunesymnet.data.messages import listed, shown
 from prunesymnet.errors import DataError
+
+LONG_NAME, MANY_NAMES = 100, 2000  # characters and names: beyond them nobody waits for a suggestion
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,20 +47,21 @@ class Dataset:
     start_weights: Floats | None = None
 
     def __post_init__(self) -> None:
-        table = checks.as_frame(self.X, "X")
+        table = checks.as_table(self.X, "X")
         rows, features = table.shape
         names = checks.check_names(self.names, self.target, features)
         target = checks.as_column(self.y, "y", self.X)
         weights = None if self.weights is None else checks.as_column(self.weights, "weights", self.X)
         if rows < 2:
             raise DataError(f"the table has {'one row' if rows else 'no rows'}; a formula needs at least 2")
-        X = np.empty((rows, features), order="F")
-        for i, name in enumerate(names):
-            X[:, i] = checks.as_floats(table.iloc[:, i], f"column {name!r}")
-        y = checks.as_floats(target, f"target {self.target!r}")
+        X = checks.as_matrix(table, names)
+        y = checks.as_floats(target, f"target {shown(self.target)}")
         w = None if weights is None else checks.as_weights(weights)
         checks.warn_of_oddities(X, y, names, self.target)
         self.__setstate__({"X": X, "y": y, "names": names, "weights": w})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}  # what was computed of them stays here
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Pickling and copying forget that an array was read-only, so it is said wherever fields are set.
@@ -127,14 +132,32 @@ class Dataset:
 
     def check_sizes(self) -> None:
         """An error for a column whose squares are out of the range of floats: sums of squares would not be numbers."""
-        for name, column in self.columns.items():
-            checks.check_size(column, f"column {name!r}")
-        checks.check_size(self.y, f"target {self.target!r}")
+        largest = np.maximum(self.X.max(axis=0), -self.X.min(axis=0))
+        for k in np.flatnonzero(~checks.is_fine_size(largest)).tolist():
+            checks.check_size(self.X[:, k], f"column {shown(self.names[k])}")
+        checks.check_size(self.y, f"target {shown(self.target)}")
 
-    @property
-    def columns(self) -> dict[str, Floats]:
+    @cached_property
+    def columns(self) -> Mapping[str, Floats]:
         """The features by name, as views of X."""
-        return dict(zip(self.names, self.X.T, strict=True))
+        return MappingProxyType(dict(zip(self.names, self.X.T, strict=True)))
+
+    def only(self, names: Sequence[str]) -> "Dataset":
+        """The same rows with some of the columns, in the order of `names`."""
+        places = {name: k for k, name in enumerate(self.names)}
+        X = np.asfortranarray(self.X[:, [places[name] for name in names]])
+        return self._with(X=X, names=tuple(names))
+
+    def with_columns(self, X: Floats) -> "Dataset":
+        """The same rows with other values in the columns, which are not checked again."""
+        return self._with(X=np.asfortranarray(X))
+
+    def with_target(self, y: Any, target: str) -> "Dataset":
+        """The same columns and weights with another target, which alone is checked."""
+        values = checks.as_floats(checks.as_column(y, "y", self.X), f"target {shown(target)}")
+        checks.check_names(self.names, target, self.features)
+        checks.warn_of_target(self.X, values, self.names, target)
+        return self._with(y=values, target=target)
 
     def __repr__(self) -> str:
         weighted = "" if self.weights is None else ", weighted"
@@ -161,7 +184,7 @@ class Dataset:
         weights = None if self.weights is None else self.weights[chosen]
         if weights is not None and not weights.any():
             raise DataError("the rows taken all have weight 0; take others (another seed), or drop those rows")
-        X = np.asfortranarray(self.X[chosen])
+        X = np.take(self.X.T, chosen, axis=1).T  # column by column, in one copy
         start = None if self.start_weights is None else self.start_weights[chosen]
         return self._with(X=X, y=self.y[chosen], weights=weights, count=None, start_weights=start)
 
@@ -197,7 +220,7 @@ class Dataset:
 
     def _with(self, **fields: Any) -> "Dataset":
         other = object.__new__(Dataset)
-        other.__setstate__({name: getattr(self, name) for name in self.__dataclass_fields__} | fields)
+        other.__setstate__(self.__getstate__() | fields)
         return other
 
     def split(self, holdout: float = 0.25, seed: int = 0) -> tuple["Dataset", "Dataset"]:
@@ -208,6 +231,10 @@ class Dataset:
         >>> [part.rows for part in make_dataset(range(14), range(1, 15)).split(0.3, seed=7)]
         [10, 4]
         """
+        return tuple(map(self.take, self.split_rows(holdout, seed)))  # type: ignore[return-value]  # two of them
+
+    def split_rows(self, holdout: float = 0.25, seed: int = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The numbers of the rows in the two parts of a split."""
         if not (isinstance(holdout, Real) and 0 < holdout < 1):
             raise DataError(f"holdout must be a fraction between 0 and 1, both excluded; it is {holdout!r}")
         if not (isinstance(seed, Integral) and seed >= 0):
@@ -216,7 +243,7 @@ class Dataset:
             raise DataError(f"a split needs 3 rows (2 to train on, 1 held out); there are {self.rows}")
         held = min(max(round(holdout * self.rows), 1), self.rows - 2)
         order = np.random.default_rng(seed).permutation(self.rows)
-        return self.take(np.sort(order[held:])), self.take(np.sort(order[:held]))
+        return np.sort(order[held:]), np.sort(order[:held])
 
 
 def make_dataset(
@@ -276,11 +303,14 @@ def from_frame(
     columns = list(frame.columns)
     used = [target, *(name for name in (weights, y_err) if name is not None)]
     chosen = [name for name in columns if name not in used] if features is None else list(features)
+    if target in chosen:
+        raise DataError(f"target {shown(target)} is also a feature; take it out of the features")
     if not chosen:
         raise DataError(f"no feature columns: the table has only {listed(columns)}; add at least one more")
     used += chosen
     check_known(used, columns)
-    checks.check_unique([name for name in columns if name in used])
+    wanted = set(used)
+    checks.check_unique([name for name in columns if name in wanted])
     w, sigma = (None if name is None else frame[name] for name in (weights, y_err))
     names = checks.apart_from_operators(chosen, taken=[target])
     (called,) = checks.apart_from_operators([target], taken=names)
@@ -292,11 +322,13 @@ def from_frame(
 
 def check_known(names: Iterable[Any], columns: Sequence[Any]) -> None:
     """An error for the first name that is no column."""
+    known = set(columns)
     for name in names:
-        if name not in columns:
-            close = difflib.get_close_matches(str(name), map(str, columns), n=1, cutoff=0.5)
-            hint = f"did you mean {close[0]!r}? The" if close else "the"
-            raise DataError(f"no column is named {name!r}; {hint} columns are {listed(columns)}")
+        if name not in known:
+            near = [str(column) for column in columns if len(str(column)) < LONG_NAME]
+            close = difflib.get_close_matches(str(name)[:LONG_NAME], near[:MANY_NAMES], n=1, cutoff=0.5)
+            hint = f"did you mean {shown(close[0])}? The" if close else "the"
+            raise DataError(f"no column is named {shown(name)}; {hint} columns are {listed(columns)}")
 
 
 def _labels(values: Any) -> list[Any] | None:

@@ -1,26 +1,34 @@
-"""Tables from files: text in its many dialects, Parquet, and the examples that ship."""
+"""Tables from files, in the formats that people have them in, and the examples that ship.
 
-import csv
-import gzip
-import io
+What had to be assumed to read a file is said in one line, a `DataWarning`.
+"""
+
 import os
-import warnings
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from prunesymnet.data.checks import NUMBER, as_floats
+from prunesymnet.data.categories import indicators_like, with_indicators
+from prunesymnet.data.checks import as_floats
 from prunesymnet.data.dataset import Dataset, check_known, from_frame
-from prunesymnet.data.messages import counted, listed
+from prunesymnet.data.messages import in_rows, listed, reason_of, shown, warn
+from prunesymnet.data.sheets import parse_sheet
+from prunesymnet.data.sources import MOST_BYTES, check_cells, opened, text_of
+from prunesymnet.data.text import decoded, parse_csv, parse_json
 from prunesymnet.errors import DataError
+
+TEXT = (".csv", ".tsv", ".txt", ".dat")
+JSON = (".json", ".jsonl", ".ndjson")
+SHEETS = (".xlsx", ".ods")
+SUFFIXES = (*TEXT, *JSON, *SHEETS, ".parquet")
 
 # The shipped tables: name -> (target, features). Their other columns are labels for the reader.
 EXAMPLES = MappingProxyType(
@@ -32,34 +40,46 @@ EXAMPLES = MappingProxyType(
     }
 )
 
-# Before 3.1, pandas reads a number to the last digit only when asked to; from 3.1 always.
-_EXACT: dict[str, Any] = (
-    {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
-)
-
 
 def read_table(
     path: str | os.PathLike[str],
     target: str,
     *,
     features: Iterable[str] | None = None,
+    exclude: Iterable[str] = (),
     weights: str | None = None,
     y_err: str | None = None,
+    categories: Sequence[str] = (),
+    drop_missing: bool = False,
+    decimal: str | None = None,
+    sheet: str | None = None,
 ) -> Dataset:
-    """A Dataset from a file: ``.csv``, ``.tsv``, ``.txt`` (each also ``.gz``) or ``.parquet``.
+    """A Dataset from a file: ``.csv``, ``.tsv``, ``.txt``, ``.dat``, ``.json`` (lines of objects), each also ``.gz``;
+    ``.xlsx``, ``.ods`` or ``.parquet``.
 
-    A text file is UTF-8, with one line of names first. Its separator is a tab, semicolon or comma,
-    whichever its first line has most of, else blanks. An empty cell or NaN is a missing value; any other
-    cell that is not a number is named in the error, with its line.
+    A text file has one line of names first; lines that begin with # are comments. Its separator is a tab, semicolon,
+    comma or bar, else blanks. Decimal commas, thousands that are set apart, and encodings other than UTF-8 are
+    recognised; a warning says what was assumed. ``decimal`` is "," or "." where the file leaves it open, ``sheet`` the
+    name of a sheet. A first column without a name that counts the rows is no feature.
+
+    ``features`` are all other columns unless named, without those of ``exclude``. An empty cell or NaN is a missing
+    value, and ``drop_missing`` leaves such rows out. Columns of ``categories`` become a column of 0 and 1 for each
+    category. Any other cell that is not a number is named in the error, with its line.
 
     >>> read_table("no_such_file.csv", "y")
     Traceback (most recent call last):
     ...
     prunesymnet.errors.DataError: no_such_file.csv: no such file in ...; check the path
     """
-    table = read_frame(path)
+    table = read_frame(path, decimal=decimal, sheet=sheet)
     with table.located():
-        return from_frame(table.frame, target, features=features, weights=weights, y_err=y_err)
+        chosen = table.features([target], features, exclude, weights, y_err)
+    if drop_missing:
+        table = table.without_missing([*chosen, *(name for name in (target, weights, y_err) if name is not None)])
+    if categories:
+        table, chosen = table.with_indicators(chosen, categories)
+    with table.located():
+        return from_frame(table.frame, target, features=chosen, weights=weights, y_err=y_err, repair=bool(categories))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +88,8 @@ class Table:
 
     frame: pd.DataFrame
     name: str
-    text: str = ""  # of a text file, to find the line of a row in
+    where: Callable[[Sequence[int]], str] = lambda rows: ""  # the place of rows (from 0) in the file
+    kept: Sequence[int] | None = None  # the rows of the file that are left, where some were dropped
 
     @contextmanager
     def located(self) -> Iterator[None]:
@@ -77,39 +98,128 @@ class Table:
             yield
         except DataError as problem:
             rows = getattr(problem, "rows", ())
-            where = f" ({counted('line', _lines(self.text, rows))} of the file)" if self.text and rows else ""
-            raise DataError(f"{self.name}: {problem}{where}") from None
+            where = self.where([row if self.kept is None else self.kept[row] for row in rows]) if rows else ""
+            error = DataError(f"{self.name}: {problem}{f' ({where})' if where else ''}")
+            vars(error)["kind"] = getattr(problem, "kind", "")
+            raise error from None
 
-    def numbers(self, columns: Sequence[str]) -> NDArray[np.float64]:
-        """Some columns, all numbers and finite."""
+    def features(
+        self,
+        targets: Sequence[str],
+        features: Iterable[str] | None = None,
+        exclude: Iterable[str] = (),
+        *others: str | None,
+    ) -> list[str]:
+        """The columns that explain the targets: those named, else all but the targets, weights and the like (`others`)
+        and row numbers; without the excluded ones."""
+        columns = list(self.frame.columns)
+        if isinstance(features, str) or isinstance(exclude, str):
+            name, value = ("features", features) if isinstance(features, str) else ("exclude", exclude)
+            raise DataError(f"{name} must be a list of column names; write {name}=[{value!r}]")
+        left_out = {*exclude}
+        check_known(left_out, columns)
+        if features is None:
+            left_out |= {*targets, *filter(None, others)} | ({columns[0]} if counts_rows(self.frame) else set())
+            features = columns
+        chosen = [name for name in features if name not in left_out]
+        for name, times in Counter([*chosen, *targets]).items():
+            if times > 1 and name in targets:
+                raise DataError(f"{shown(name)} is named twice as a target, or as a target and a feature; name it once")
+        return chosen
+
+    def without_missing(self, columns: Sequence[str]) -> "Table":
+        """The table without the rows that lack a value in one of the columns; a warning says how many these are."""
         with self.located():
             check_known(columns, list(self.frame.columns))
-            cells = [as_floats(self.frame[name], f"column {name!r}") for name in columns]
+        cells = self.frame[list(dict.fromkeys(columns))].isna().to_numpy()
+        lacking: NDArray[np.bool_] = np.any(cells, axis=1)
+        if not lacking.any():
+            return self
+        rows = np.flatnonzero(lacking).tolist()
+        warn(f"{self.name}: left out {len(rows):,} of {len(lacking):,} rows, which lack a value: {in_rows(rows)}")
+        return replace(self, frame=self.frame.loc[~lacking], kept=np.flatnonzero(~lacking).tolist())
+
+    def with_indicators(self, features: Sequence[str], categories: Sequence[str]) -> tuple["Table", list[str]]:
+        """The table with columns of 0 and 1 in place of those with categories, and the features that it has then."""
+        with self.located():
+            stray = [name for name in categories if name not in features]
+            check_known(stray, list(self.frame.columns))
+            if stray:
+                raise DataError(f"categories has {shown(stray[0])}, which is no feature here")
+            part = with_indicators(self.frame[list(features)], categories)
+        others = self.frame[[name for name in self.frame.columns if name not in features]]
+        return replace(self, frame=pd.concat([part, others], axis="columns")), list(part.columns)
+
+    def numbers(self, columns: Sequence[str]) -> NDArray[np.float64]:
+        """Some columns, all numbers and finite; also those of 0 and 1 that tell of categories."""
+        with self.located():
+            frame = indicators_like(self.frame, columns)
+            check_known(columns, list(frame.columns))
+            cells = [as_floats(frame[name], f"column {shown(name)}") for name in columns]
             return np.column_stack(cells) if cells else np.zeros((len(self.frame), 0))
 
 
-def read_frame(source: str | os.PathLike[str] | BinaryIO) -> Table:
-    """The whole table of a file, or of what a stream holds (as text)."""
-    text = ""
-    name = getattr(source, "name", None) or str(source)
+def counts_rows(frame: pd.DataFrame) -> bool:
+    """Whether the first column has no name, or the one that pandas gives to such, and counts the rows."""
+    if frame.shape[1] < 2 or str(frame.columns[0]) not in ("", "Unnamed: 0"):
+        return False
+    first = frame.iloc[:, 0]
+    return first.dtype.kind in "iuf" and len(first) > 1 and bool((np.diff(first.to_numpy(np.float64)) == 1).all())
+
+
+def read_frame(
+    source: str | os.PathLike[str] | BinaryIO,
+    *,
+    decimal: str | None = None,
+    sheet: str | None = None,
+    name: str | None = None,
+) -> Table:
+    """The whole table of a file, or of what a stream holds (as text), which messages call by its `name`; see
+    `read_table`."""
+    name = str(source) if name is None else name
     try:
         if not isinstance(source, str | os.PathLike):
-            text = _as_text(source.read())
-            return Table(_parse(text), str(name).strip("<>"), text)
-        file = Path(source)
-        kind = Path(file.name.lower().removesuffix(".gz")).suffix
-        if file.is_dir():
-            raise DataError("is a directory; name a file in it")
-        if not file.exists():
-            raise DataError(f"no such file in {file.absolute().parent}; check the path")
-        if kind == ".parquet":
-            return Table(_read_parquet(file), str(file))
-        if kind not in (".csv", ".tsv", ".txt"):
-            raise DataError(f"can't read a {kind or 'file without a suffix'}; save it as .csv or .parquet")
-        text = _read_text(file)
-        return Table(_parse(text), str(file), text)
+            if sheet is not None:
+                raise DataError("sheet is for files, and this is a stream; give the file's name")
+            table, assumed = _parsed(text_of(source), name, ".csv", decimal)
+        else:
+            table, assumed = _read(Path(source), decimal, sheet)
+        check_cells(*table.frame.shape)
     except DataError as problem:
-        raise DataError(f"{str(name).strip('<>')}: {problem}") from None
+        raise DataError(f"{name}: {problem}") from None
+    if counts_rows(table.frame):
+        assumed = [*assumed, "the first column, which has no name, as row numbers"]
+    if assumed:
+        warn(f"{name}: read with {'; '.join(assumed)}")
+    return table
+
+
+def _read(file: Path, decimal: str | None, sheet: str | None) -> tuple[Table, list[str]]:
+    kind = Path(file.name.lower().removesuffix(".gz")).suffix
+    packed = file.suffix.lower() == ".gz"
+    if sheet is not None and kind not in SHEETS:
+        raise DataError(f"sheet is for {' and '.join(SHEETS)}, and this is no spreadsheet")
+    with opened(file) as handle:
+        if kind not in SUFFIXES or (packed and kind not in TEXT + JSON):
+            raise DataError(f"can't read a {kind or 'file without a suffix'}; save it as .csv, .xlsx, .ods or .parquet")
+        if kind in SHEETS:
+            found = parse_sheet(handle, kind, sheet, decimal)
+            return Table(_without_blank(found.frame), str(file), found.where), found.assumed
+        if kind == ".parquet":
+            return Table(_read_parquet(handle), str(file)), []
+        return _parsed(text_of(handle), str(file), kind, decimal)
+
+
+def _parsed(content: bytes | bytearray, name: str, kind: str, decimal: str | None) -> tuple[Table, list[str]]:
+    text, assumed = decoded(content)
+    found = (parse_json if kind in JSON else parse_csv)(text, decimal)
+    return Table(_without_blank(found.frame), name, found.where), [*assumed, *found.assumed]
+
+
+def _without_blank(frame: pd.DataFrame) -> pd.DataFrame:
+    """Without columns that have neither a name nor a value, as separators at the ends of lines make them."""
+    blank = [name == "" and bool(frame.iloc[:, k].isna().all()) for k, name in enumerate(frame.columns)]
+    return frame.loc[:, ~np.array(blank, dtype=bool)] if any(blank) else frame
 
 
 def load_example(name: str) -> Dataset:
@@ -127,81 +237,18 @@ def load_example(name: str) -> Dataset:
     return read_table(installed if installed.exists() else checkout, target, features=features)
 
 
-def _read_parquet(file: Path) -> pd.DataFrame:
+def _read_parquet(handle: BinaryIO) -> pd.DataFrame:
+    from pyarrow.parquet import ParquetFile
+
     try:
-        return pd.read_parquet(file, engine="pyarrow")
-    except (OSError, ValueError, NotImplementedError) as problem:
-        reason = str(problem).partition("\n")[0]
-        raise DataError(f"can't be read as Parquet ({reason}); write it again") from None
-
-
-def _read_text(file: Path) -> str:
-    try:
-        content = file.read_bytes()
-        if file.suffix.lower() == ".gz":
-            content = gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as problem:
-        raise DataError(f"can't be read ({problem}); check its permissions, or write it again") from None
-    return _as_text(content)
-
-
-def _as_text(content: bytes) -> str:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = "\0"
-    if "\0" in text:
-        raise DataError("is not a text file in UTF-8; save it as CSV, encoding UTF-8")
-    if not text.strip():
-        raise DataError("is empty; it needs a line of names and lines of numbers")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _parse(text: str) -> pd.DataFrame:
-    separator = _separator(text)
-    try:
-        header = next((cells for _, cells in _records(text)), [])
-        if all(NUMBER.fullmatch(name) for name in header):
-            raise DataError(f"starts with numbers ({listed(header)}), not names; put a line of names first")
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # raised where cells would be lost
-            frame: pd.DataFrame = pd.read_csv(
-                io.StringIO(text),
-                sep=r"\s+" if separator == " " else separator,
-                header=0,
-                names=range(len(header)),  # pandas would rename a name that comes twice
-                index_col=False,  # and take surplus cells for an index
-                keep_default_na=False,  # "n/a" and its like are to be seen, not made NaN
-                na_values=["", "nan", "NaN", "NAN"],
-                skipinitialspace=True,
-                low_memory=False,  # one type for a whole column
-                **_EXACT,
-            )
-    except pd.errors.ParserWarning:
-        raise DataError(f"has more cells in a row than names in its first line, {len(header)}; add the names") from None
-    except (csv.Error, pd.errors.ParserError) as problem:
-        raise DataError(f"is not a table ({str(problem).strip()}); correct that line") from None
-    return frame.set_axis(header, axis="columns")
-
-
-def _separator(text: str) -> str:
-    first = text.lstrip("\n ").partition("\n")[0]
-    most = max("\t;,", key=first.count)
-    return most if most in first else " "
-
-
-def _records(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The line each record starts at, and its cells; blank lines are no records, as in pandas."""
-    separator = _separator(text)
-    reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
-    line = 1
-    for record in reader:
-        cells = [cell.strip() for cell in record if cell or separator != " "]
-        if len(cells) > 1 or any(cells):
-            yield line, cells
-        line = reader.line_num + 1
-
-
-def _lines(text: str, rows: Sequence[int]) -> list[int]:
-    wanted = {row + 1 for row in rows}  # record 0 is the line of names
-    return [line for i, (line, _) in enumerate(_records(text)) if i in wanted]
+        told = ParquetFile(handle).metadata
+        check_cells(told.num_rows, told.num_columns)
+        size = sum(told.row_group(k).total_byte_size for k in range(told.num_row_groups))
+        if size > MOST_BYTES:
+            raise DataError(f"holds more than {MOST_BYTES:,} bytes; draw some of its rows first")
+        handle.seek(0)
+        return pd.read_parquet(handle, engine="pyarrow")
+    except DataError:
+        raise
+    except Exception as problem:  # what a damaged file makes the reader raise can't be listed
+        raise DataError(f"can't be read as Parquet ({reason_of(problem)}); write it again") from None

@@ -9,6 +9,8 @@
 velocity = 423.937*distance
 >>> print(law.named_text())
 velocity = c1*distance
+>>> law.known_as
+"proportionality; also Hooke's law, Ohm's law, Hubble's law"
 >>> print(*law.constants)
 c1 = 424 ± 42  (95%: 337 to 511)
 >>> law.predict({"distance": [1.0, 2.0]}).round()
@@ -29,7 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.coefficients import Estimate, Fit, covariance
+from prunesymnet.coefficients import Estimate, Fit, FitSettings, covariance
 from prunesymnet.coefficients.description import description_length
 from prunesymnet.coefficients.rounded import counterparts, free_fit
 from prunesymnet.coefficients.uncertainty import estimates, students_t
@@ -73,11 +75,13 @@ class Equation:
         *,
         heldout_r2: float = math.nan,
         length: float | None = None,
+        look: FitSettings | None = None,
     ) -> "Equation":
-        """A fit, on the data that it was made with."""
+        """A fit, on the data that it was made with; `look` is how the formula is fitted in which rounded constants are
+        free again."""
         form = found.expression if found.form is None else found.form
         parameters = found.parameters if found.form is not None else {}
-        free = free_fit(found, data)
+        free = free_fit(found, data, look)
         spread = covariance(free.expression if free else form, data, parameters=parameters)
         rows = data.measurements
         freedom = rows - len(spread)
@@ -104,6 +108,14 @@ class Equation:
     @property
     def complexity(self) -> int:
         return self.expression.complexity
+
+    @cached_property
+    def known_as(self) -> str:
+        """What a formula of this form is called where it is well known, with any constants and columns; else ""."""
+        from prunesymnet.catalogue import known_as
+
+        forms = (self.expression, *([self.free_form] if self.free_form is not None else []))
+        return next(filter(None, map(known_as, forms)), "")
 
     @cached_property
     def _program(self) -> tuple[Program, Array]:

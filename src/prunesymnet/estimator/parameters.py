@@ -1,5 +1,6 @@
 """From the estimator's parameters to `SearchSettings`, each one checked by name."""
 
+import math
 import os
 from collections.abc import Iterable
 from dataclasses import replace
@@ -10,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from prunesymnet.operators import OPERATORS, Operator, select_operators
+from prunesymnet.optional import check_device
 from prunesymnet.search import PRESETS, Constraints, SearchSettings
 
 
@@ -27,7 +29,11 @@ def settings_of(estimator: Any) -> SearchSettings:
     if estimator.max_epochs is not None and preset.pruner == "exhaustive":
         given = f"got {estimator.max_epochs!r} with a preset that trains none"
         raise ValueError(f'max_epochs is for trained networks (preset="paper" and its variants), {given}')
-    for name in ("max_complexity", "max_epochs", "time_limit", "selection", "loss"):
+    if estimator.max_evaluations is not None:
+        said["time_limit"] = (
+            math.inf
+        )  # unless one is given, too: a limit that is the same everywhere is without a clock
+    for name in ("max_complexity", "max_epochs", "max_evaluations", "time_limit", "selection", "loss"):
         if getattr(estimator, name) is not None:
             said[name] = getattr(estimator, name)
     if estimator.operators is not None:
@@ -42,8 +48,7 @@ def settings_of(estimator: Any) -> SearchSettings:
         except TypeError as problem:
             raise TypeError(f"constraints must be Constraints or a dict of their fields: {problem}") from None
     if estimator.device is not None:
-        said["exhaustive"] = replace(preset.exhaustive, device=estimator.device)
-        said["training"] = replace(preset.training, device=estimator.device)
+        preset = preset.on_device(estimator.device)
     said["workers"] = _workers(estimator.n_jobs)
     if isinstance(estimator.preset, str) or estimator.random_state != 0:
         said["seed"] = _seed(estimator.random_state)
@@ -61,11 +66,8 @@ def _check_others(estimator: Any) -> None:
         raise TypeError(f"run_dir must be a path, got {estimator.run_dir!r}")
     if estimator.device is not None and not isinstance(estimator.device, str):
         raise TypeError(f"device must be cpu or cuda, got {estimator.device!r}")
-    if estimator.device is not None and estimator.device.startswith("cuda"):
-        import torch
-
-        if not torch.cuda.is_available():
-            raise ValueError(f"device is {estimator.device!r}, and this machine has no GPU that torch can use")
+    if estimator.device is not None:
+        check_device(estimator.device)
 
 
 def own_operators(settings: SearchSettings) -> list[Operator]:

@@ -16,6 +16,7 @@ It checks what comes in and hands out what was found. The search is in `search`,
 
 import html
 import os
+import time
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,13 +29,23 @@ from sklearn.metrics import r2_score
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from prunesymnet.coefficients import FitSettings, fit
-from prunesymnet.data import Dataset, check_finite, checks, distinct_rows, repair_names, weighted_by_neighbours
+from prunesymnet.coefficients import FitSettings, FitStatus, fit
+from prunesymnet.data import (
+    Dataset,
+    check_finite,
+    checks,
+    distinct_rows,
+    indicators_like,
+    repair_names,
+    weighted_by_neighbours,
+    with_indicators,
+)
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, DomainWarning, InterruptedWarning
+from prunesymnet.estimator.forms import no_value_error, parameters_of, read_form
 from prunesymnet.estimator.parameters import is_whole, own_operators, settings_of
 from prunesymnet.estimator.tables import as_pandas, has_names, targets_of
-from prunesymnet.expression import Expression, parse
+from prunesymnet.expression import Expression
 from prunesymnet.operators import Operator
 from prunesymnet.runs import Model, ended_by_hand, load_model, resume, run
 from prunesymnet.search import Constraints, SearchSettings, Start
@@ -55,6 +66,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         The largest complexity of a formula: one for each variable, constant and operator, two for functions.
     constraints : Constraints or dict, default=None
         Further rules: `max_uses`, `max_argument`, `forbid_nested`, `max_constants`, `requires`, `allow`.
+    categories : list of str, default=None
+        Columns of a frame that hold categories: text, or numbers that stand for something. Each category becomes a
+        column of 0 and 1, `material=steel`, which is `material_steel` in formulas.
     selection : str or callable, default=None
         Which formula of the front is chosen: that of least description length ("mdl"), "bic", "aic", "accuracy" (least
         error), "heldout" (least error on held-out rows), or a function from the table `equations_` to a row. None: what
@@ -66,6 +80,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     time_limit : float, default=None
         Seconds for the whole fit. None: what the preset has, 60. A search ends earlier when a formula is exact, or when
         what is left looks like noise.
+    max_evaluations : int, default=None
+        Formulas to be scored or fitted, for each target: a limit that is the same on every run and with any number of
+        threads, in place of the clock (a `time_limit` counts only if it is given, too). None: no such limit.
     preset : str or SearchSettings, default="default"
         "default", "paper" (the paper's method alone), "no-gradient", "random-pruning", or settings of your own.
     max_epochs : int, default=None
@@ -78,7 +95,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     random_state : int, RandomState or None, default=0
         The same number gives the same formula; None draws another each time.
     progress : bool, default=True
-        Whether to show the search on a terminal. Elsewhere it is silent.
+        Whether to show the search on a terminal or in a notebook. Elsewhere it is silent.
     callbacks : list of callables, default=()
         Each is called with an `Update` at every new best formula, and may raise StopIteration to end the fit.
     run_dir : path, default=None
@@ -99,7 +116,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     fronts_ : tuple of Front
         One for each target.
     n_features_in_, feature_names_in_, n_outputs_ : int, array, int
-        The number of columns, their names where X has some, and the number of targets.
+        The number of columns, their names where X has some, and the number of targets. With `categories`, each of these
+        counts as a column.
     """
 
     def __init__(
@@ -108,9 +126,11 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         operators: Sequence[str | Operator] | None = None,
         max_complexity: int | None = None,
         constraints: Constraints | Mapping[str, Any] | None = None,
+        categories: Sequence[str] | None = None,
         selection: Any = None,
         loss: Any = None,
         time_limit: float | None = None,
+        max_evaluations: int | None = None,
         preset: str | SearchSettings = "default",
         max_epochs: int | None = None,
         n_jobs: int | None = -1,
@@ -124,9 +144,11 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         self.operators = operators
         self.max_complexity = max_complexity
         self.constraints = constraints
+        self.categories = categories
         self.selection = selection
         self.loss = loss
         self.time_limit = time_limit
+        self.max_evaluations = max_evaluations
         self.preset = preset
         self.max_epochs = max_epochs
         self.n_jobs = n_jobs
@@ -146,9 +168,11 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         by 1/y_err**2, and what a formula leaves below them is noise. Ctrl-C ends the search with the best formulas so
         far.
         """
+        began = time.monotonic()
         settings = settings_of(self)
         earlier = getattr(self, "fronts_", ()) if self.warm_start else ()
         columns, tables = self._tables(X, y, sample_weight, settings, y_err=y_err)
+        checks.check_rows_of_a_search(tables[0].rows)
         starts: list[Start] = []
         if len(earlier) == len(tables) and self.model_.names == tables[0].names:
             starts = [Start(tuple(equation.expression for equation in front), 0, 1) for front in earlier]
@@ -160,6 +184,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             starts=starts,
             callbacks=tuple(self.callbacks),
             progress=bool(self.progress),
+            began=began,
         )
         _warn_if_stopped(model)
         return self._set(model)
@@ -175,6 +200,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         y_err: Any = None,
     ) -> "PruneSymRegressor":
         """Fit the constants of a form that you know: every name in it that is not a column, every number with a point.
+        `y = a*x + b` may be written for `a*x + b`.
 
         `names` are the columns' names where X has none (else x1, x2, ...; a single column may be called x).
 
@@ -186,24 +212,23 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         ['a', 'b', 'c']
         """
         settings = settings_of(self)
-        tree = form if isinstance(form, Expression) else parse(form, operators=own_operators(settings))
+        tree = read_form(form, own_operators(settings))
         if names is not None and (isinstance(names, str) or has_names(X)):
             raise ValueError(f"names must be a list of names for an X that has none, got {names!r}")
         if names is None and not has_names(X) and np.shape(X)[1:] == (1,) and "x" in tree.variables:
             names = ["x"]
         columns, tables = self._tables(X, y, sample_weight, settings, names, y_err)
-        parameters = [name for name in tree.variables if name not in tables[0].names]
-        if parameters == list(tree.variables) != [str(tree)]:
-            known = ", ".join(tables[0].names)
-            raise ValueError(f"the form {tree} has none of the columns ({known}): all its names would be constants")
+        parameters = parameters_of(tree, tables[0].names)
         starts = FitSettings(starts=STARTS, seed=settings.seed)
         fronts = []
-        for table in map(distinct_rows, tables):
-            table.check_sizes()
-            table = table.with_loss(settings.loss)
+        for whole in tables:
+            whole.check_sizes()
+            table = distinct_rows(whole).with_loss(settings.loss)
             if table.rows <= settings.rows:  # of more, all distances would take long
                 table = weighted_by_neighbours(table)
             found = fit(tree, table, parameters=parameters, settings=starts)
+            if found.status is FitStatus.NOT_FINITE:
+                raise no_value_error(tree, found.parameters, whole)
             fronts.append(Front((Equation.of(found, table),), 0, found.status.value, found.seconds, 1))
         return self._set(Model(tuple(fronts), tables[0].names, columns, settings))
 
@@ -236,26 +261,34 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         called = repair_names(labels, taken=ours)
         self._flat = np.ndim(targets) == 1
         each = targets[:, None] if self._flat else targets
-        known = y_err is not None
-        pairs = zip(each.T, called, strict=True)
-        return columns, [Dataset(features, y, ours, name, weights, errors_known=known) for y, name in pairs]
+        first = Dataset(features, each[:, 0], ours, called[0], weights, errors_known=y_err is not None)
+        others = zip(each.T[1:], called[1:], strict=True)
+        return columns, [first, *(first.with_target(y, name) for y, name in others)]
 
     def _features(self, X: Any, *, reset: bool) -> Array:
         """X as finite numbers; an error names the column and the row."""
         if not has_names(X):
+            if reset and self.categories:
+                raise DataError(f"categories are columns of a frame by their names, and X is a {type(X).__name__}")
             if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
                 raise DataError("X has masked cells; fill them (.filled()) or drop their rows")
-            table: Array = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset)
+            try:
+                table: Array = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset)
+            except OverflowError:
+                raise DataError(f"X has a whole number beyond the range of floats; {checks.TOO_LONG}") from None
             known = getattr(self, "model_", None)
             check_finite(table, known.labels if known and not reset else [f"x{i + 1}" for i in range(table.shape[1])])
             return table
         frame = as_pandas(X, "X")  # whose names every version of scikit-learn reads
+        checks.check_unique(frame.columns)  # first: scikit-learn's own message lists every name
+        if reset and self.categories:
+            frame = with_indicators(frame, self.categories)
+        elif not reset:
+            frame = indicators_like(frame, self.model_.labels)
         validate_data(self, frame, skip_check_array=True, reset=reset)
-        checks.check_unique(frame.columns)
-        cells = [checks.as_floats(frame.iloc[:, i], f"column {name!r}") for i, name in enumerate(frame.columns)]
-        if not cells or not len(frame):
+        if 0 in frame.shape:
             raise DataError(f"X has shape {frame.shape}: 0 feature(s) or 0 sample(s), while at least 1 is needed")
-        return np.column_stack(cells)
+        return checks.as_matrix(frame, list(frame.columns))
 
     def _set(self, model: Model) -> "PruneSymRegressor":
         self.model_ = model
@@ -385,6 +418,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         run_dir: str | os.PathLike[str],
         *,
         time_limit: float | None = None,
+        device: str | None = None,
         progress: bool = True,
         callbacks: Sequence[Any] = (),
         operators: Sequence[Operator] = (),
@@ -392,10 +426,12 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         allow: Any = None,
         loss: Any = None,
     ) -> Any:
-        """Continue the run of a folder, however it ended; for `operators` and what follows see `load`."""
+        """Continue the run of a folder, however it ended, on its device or on another; for `operators` and what follows
+        see `load`."""
         model = resume(
             run_dir,
             time_limit=time_limit,
+            device=device,
             operators=operators,
             functions=_functions(selection, allow, loss),
             callbacks=callbacks,

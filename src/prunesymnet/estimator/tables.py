@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from prunesymnet.data import checks
+from prunesymnet.data.messages import shown
 from prunesymnet.errors import DataError
 
 Array = NDArray[np.float64]
@@ -46,7 +47,7 @@ def targets_of(y: Any) -> tuple[Array, list[str]]:
     labels: list[Any] = list(frame.columns)
     if not all(isinstance(label, str) and label for label in labels):
         labels = ["y"] if len(labels) == 1 else [f"y{k + 1}" for k in range(len(labels))]
-    cells = [checks.as_floats(frame.iloc[:, k], f"target {label!r}") for k, label in enumerate(labels)]
+    cells = [checks.as_floats(frame.iloc[:, k], f"target {shown(label)}") for k, label in enumerate(labels)]
     if not cells:
         raise DataError("y has no columns; pass at least one target")
     return cells[0] if one else np.column_stack(cells), labels

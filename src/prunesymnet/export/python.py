@@ -19,22 +19,23 @@ def formula(x: float) -> float:
 <BLANKLINE>
 
 Where numpy's value is inf because an exponential is too large, so is the function's. At a pole, where numpy has an
-infinity too (1/0, log(0), 0**-1), the function has nan: the formula is not defined there.
+infinity too (1/0, log(0), 0**-1), the function has nan: the formula is not defined there. Where an infinity is only on
+the way, as in exp(-1/x**2) at 0 or 1/(1/x), the value is the same as that of `predict`.
 """
 
 import keyword
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from prunesymnet.export.common import column_names, form_of, forms_in, identifiers, temporaries, words_of, write
-from prunesymnet.expression import Constant, Expression, Variable, to_text
+from prunesymnet.expression import Apply, Constant, Expression, Variable, to_text
 from prunesymnet.expression.printing import number_text
 from prunesymnet.operators import Operator
 from prunesymnet.operators.operator import Form
 
 # What the function calls where Python itself would raise: math.exp and powers, where a result is too large. And
-# (-8)**(1/3) is a complex number. Squares and cubes, which overflow beyond 1e102 only, stay as one writes them.
+# (-8)**(1/3) is a complex number. The last three are for infinities on the way.
 _HELPERS = {
     "_or_inf": """
 def _or_inf(function, u: float) -> float:
@@ -50,7 +51,31 @@ def _power(base: float, exponent: float) -> float:
     except OverflowError:
         return -math.inf if base < 0 and exponent % 2 == 1 else math.inf
 """,
+    "_raised": """
+def _raised(base: float, exponent: float) -> float:
+    try:
+        return math.pow(base, exponent)
+    except (OverflowError, ValueError):
+        if 0 > base > -math.inf and exponent % 1 != 0:
+            return math.nan
+        return math.copysign(math.inf, base) if exponent % 2 == 1 else math.inf
+""",
+    "_over": """
+def _over(above: float, below: float) -> float:
+    return above / below if below else above * math.copysign(math.inf, below)
+""",
+    "_log": """
+def _log(u: float) -> float:
+    return math.log(u) if u else -math.inf
+""",
 }
+# Forms that give an infinity where Python raises: needed where it is not what comes out in the end.
+_ON_THE_WAY = {
+    "/": "_over({0}, {1})", "inv": "_over(1.0, {0})", "log": "_log({0})", "pow": "_raised({0}, {1})",
+    "square": "_raised({0}, 2.0)", "cube": "_raised({0}, 3.0)",
+}  # fmt: skip
+# Operators that have an infinity, or no value, where an operand is infinite.
+_PASS_ON = {"+", "-", "*", "neg", "id", "sqrt", "abs", "square", "cube", "log", "sin", "cos", "tan", "asin", "acos"}
 _TAKEN = {"abs", "math", "ArithmeticError", "ValueError", "__debug__", *_HELPERS}  # what the function itself refers to
 
 
@@ -89,7 +114,8 @@ def to_function(
     columns = column_names(expression, names)
     if not (isinstance(name, str) and name.isidentifier()) or keyword.iskeyword(name) or name in _TAKEN:
         raise ValueError(f"name must be a Python identifier other than {', '.join(sorted(_TAKEN))}, got {name!r}")
-    forms = forms_in(expression, _safe)
+    on_the_way = _not_passed_on(expression)
+    forms = forms_in(expression, lambda operator: _safe(operator, on_the_way))
     words = words_of(forms)
     taken = {*_TAKEN, *words}
     arguments = identifiers(columns, _clean, {*taken, *keyword.kwlist})
@@ -111,7 +137,8 @@ def to_function(
         "nan where it is not defined.",
     ]
     said += [f"{ours}: the column {column!r}." for column, ours in arguments.items() if column != ours]
-    docstring = "\n".join(f"    {line}".rstrip() for line in said).strip().replace("\\", r"\\").replace('"', r"\"")
+    docstring = "\n".join(f"    {_printable(line)}".rstrip() for line in said).strip()
+    docstring = docstring.replace("\\", r"\\").replace('"', r"\"")
     return "\n".join(
         [
             "import math\n",
@@ -127,8 +154,32 @@ def to_function(
     )
 
 
-def _safe(operator: Operator) -> Form:
+def _not_passed_on(expression: Expression) -> set[str]:
+    """The operators some of whose values could be infinite and still leave a formula with a value: what stands in a
+    denominator, an exponent, an exp."""
+    found: set[str] = set()
+    stack = [(expression, True)]
+    while stack:
+        node, passed_on = stack.pop()
+        if isinstance(node, Apply):
+            name = node.operator.name
+            found |= set() if passed_on else {name}
+            stack += [
+                (operand, passed_on and (name in _PASS_ON or (name == "/" and k == 0)))
+                for k, operand in enumerate(node.operands)
+            ]
+    return found
+
+
+def _printable(text: str) -> str:
+    """Without what can't stand in a file of Python's, a NUL or half a pair of surrogates."""
+    return "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in text)
+
+
+def _safe(operator: Operator, on_the_way: Collection[str]) -> Form:
     """The form in a function that must not raise."""
+    if operator.name in on_the_way and operator.name in _ON_THE_WAY:
+        return Form(_ON_THE_WAY[operator.name])
     if operator.python_function is not None:
         return Form(operator.python_function)
     return form_of(operator, "python", "a Python function")

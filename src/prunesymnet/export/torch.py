@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from prunesymnet.export.common import column_names
 from prunesymnet.expression import Expression, evaluate_torch
+from prunesymnet.optional import import_torch
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -37,6 +38,7 @@ def to_torch(expression: Expression, names: Iterable[str] | None = None, *, trai
 @functools.cache
 def _module_class() -> Any:
     """The class, made when it is first needed: a module of the package must not import torch by itself."""
+    import_torch("to_torch")
     import torch
 
     class TorchFormula(torch.nn.Module):

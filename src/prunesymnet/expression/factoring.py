@@ -14,7 +14,9 @@ cos(z)*(x + y) | z*(x + y)/w + 1
 A polynomial in one variable stays as it is unless it is a power: nobody writes x*(x*(x + 1) + 1).
 """
 
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import combinations
 
 from prunesymnet.expression.canonical import algebra, canonical, to_terms
 from prunesymnet.expression.canonical.numbers import Number, OutOfRange, content, is_exact, number, over
@@ -191,29 +193,28 @@ def _power_of(atom: Atom, monomial: Monomial) -> bool:
     return all(factor == atom for factor, _ in monomial)
 
 
-def tied(expression: Expression) -> list[Expression]:
+def tied(expression: Expression) -> Iterator[Expression]:
     """The formulas in which two terms of the sum share one free constant, where their constants have about a simple
-    ratio; the nearest first."""
+    ratio; the nearest first, each made when it is asked for: of a hundred terms there are thousands."""
     try:
         terms = to_terms(expression)
     except (OverflowError, OutOfRange):
-        return []
+        return
     free = [(monomial, c) for monomial, c in terms.items() if isinstance(c, float)]
     found = []
-    for i, (one, a) in enumerate(free):
-        for two, b in free[i + 1 :]:
-            ratio = abs(b / a)
-            simple = min(RATIOS, key=lambda r: (abs(ratio / float(r) - 1), r.denominator))
-            off = abs(ratio / float(simple) - 1)
-            if off < ABOUT:
-                factor = number(simple if a * b > 0 else -simple)
-                inner = algebra.add(_summed(one), algebra.scale(_summed(two), factor))
-                rest = {m: c for m, c in terms.items() if m not in (one, two)}
-                try:
-                    found.append((off, to_tree(algebra.add(rest, algebra.scale(inner, a)))))
-                except (OverflowError, OutOfRange):
-                    continue
-    return [tree for _, tree in sorted(found, key=lambda entry: entry[0])]
+    for (one, a), (two, b) in combinations(free, 2):
+        ratio = abs(b / a)
+        simple = min(RATIOS, key=lambda r: (abs(ratio / float(r) - 1), r.denominator))
+        off = abs(ratio / float(simple) - 1)
+        if off < ABOUT:
+            found.append((off, one, two, a, simple if a * b > 0 else -simple))
+    for _, one, two, a, simple in sorted(found, key=lambda entry: entry[0]):
+        inner = algebra.add(_summed(one), algebra.scale(_summed(two), number(simple)))
+        rest = {m: c for m, c in terms.items() if m not in (one, two)}
+        try:
+            yield to_tree(algebra.add(rest, algebra.scale(inner, a)))
+        except (OverflowError, OutOfRange):
+            continue
 
 
 def _summed(monomial: Monomial) -> Terms:

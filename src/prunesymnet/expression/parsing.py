@@ -1,7 +1,7 @@
 """From text to tree: Python's arithmetic, the operators of a table, and nothing else.
 
 The text is only ever read, never run. Precedence is Python's (``-x**2`` is ``-(x**2)``, ``**`` groups to
-the right, ``^`` is accepted for it), and an error points at its column:
+the right, ``^`` is accepted for it, and ``ln`` for ``log``), and an error points at its column:
 
 >>> parse("2*sin(x)**2 - 0.5/y")
 Expression('2*sin(x)**2 - 0.5/y')
@@ -11,7 +11,8 @@ prunesymnet.errors.ParseError: unknown function 'expo'; did you mean 'exp'?, at 
   x + expo(y)
       ^
 
-Two stacks instead of recursion: a text of any nesting is read in time linear in its length.
+Two stacks instead of recursion: a text is read in time linear in its length. What has more symbols than anybody would
+write, or more inside one another, is refused.
 """
 
 import difflib
@@ -22,10 +23,11 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from prunesymnet.errors import ParseError
-from prunesymnet.expression.tree import LARGEST_INT, Apply, Constant, Expression, Variable, power
+from prunesymnet.expression.tree import DEEPEST, LARGEST_INT, MOST_NODES, Apply, Constant, Expression, Variable, power
 from prunesymnet.operators import OPERATORS, Operator
 
-LONGEST = 1_000_000  # characters; a longer text is no formula
+OTHER_NAMES = {"ln": "log"}  # of functions, as textbooks have them
+LONGEST = 1_000_000  # characters, most of them blanks: a longer text is no formula
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)|(?P<symbol>\*\*|[-+*/^(),]))"
@@ -115,11 +117,17 @@ class _Parser:
         return ParseError(problem, self.text, column)
 
     def run(self) -> Expression:
+        symbols = [token for token in self.tokens if token.text not in ("(", ")", ",", "")]
+        if len(symbols) > MOST_NODES:
+            problem = f"a formula may have {MOST_NODES:,} symbols, this text has {len(symbols):,}"
+            raise self.fail(problem, symbols[MOST_NODES].column)
         want_operand = True
         i = 0
         while True:
             token = self.tokens[i]
             if want_operand:
+                if len(self.pending) > DEEPEST:
+                    raise self.fail(f"a formula may have {DEEPEST:,} operations inside one another", token.column)
                 used, want_operand = self.operand(i)
                 i += used
                 continue
@@ -180,6 +188,7 @@ class _Parser:
     def name(self, token: _Token, after: _Token) -> tuple[int, bool]:
         row = self.table.get(token.text)
         if after.text == "(":
+            row = row or self.table.get(OTHER_NAMES.get(token.text, ""))
             if row is not None and row.arity == 0:
                 raise self.fail(f"{token.text!r} is a number: write it without parentheses", token.column)
             if row is None:

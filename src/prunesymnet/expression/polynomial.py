@@ -2,7 +2,7 @@
 
 >>> from prunesymnet.expression.parsing import parse
 >>> print(polynomial(parse("(x + 1)*(x**3 + x)")))
-Polynomial(variable='x', coefficients={4: Fraction(1, 1), 2: Fraction(1, 1), 3: Fraction(1, 1), 1: Fraction(1, 1)})
+Polynomial(variable='x', coefficients={4: 1, 2: 1, 3: 1, 1: 1})
 >>> polynomial(parse("sin(x)")) is None
 True
 """
@@ -12,7 +12,8 @@ from fractions import Fraction
 
 from prunesymnet.expression.tree import Constant, Expression, Variable, postorder
 
-Coefficients = dict[int, Fraction | None]  # by degree, those that are not 0; None: a free constant
+Number = int | Fraction  # whole numbers as such: most are, and fractions are slow
+Coefficients = dict[int, Number | None]  # by degree, those that are not 0; None: a free constant
 
 HIGHEST_DEGREE = 30  # beyond it a list of coefficients is no way to write a formula
 POWERS = {"square": 2, "cube": 3}
@@ -37,12 +38,14 @@ def polynomial(expression: Expression) -> Polynomial | None:
 def polynomial_of(node: Expression, parts: list[Polynomial | None]) -> Polynomial | None:
     """That of a node, from those of its operands."""
     if isinstance(node, Constant):
-        return Polynomial("", {0: None if node.is_free else Fraction(node.value)} if node.value else {})
+        return Polynomial("", {0: node.value if isinstance(node.value, int) else None} if node.value else {})
     if isinstance(node, Variable):
-        return Polynomial(node.name, {1: Fraction(1)})
+        return Polynomial(node.name, {1: 1})
     known = [part for part in parts if part is not None]
-    names = {part.variable for part in known} - {""}
-    if len(known) < len(node.operands) or len(names) > 1:
+    if len(known) < len(node.operands):
+        return None
+    names = {part.variable for part in known if part.variable}
+    if len(names) > 1:
         return None
     values = _combined(node.operator.name, [part.coefficients for part in known])  # type: ignore[attr-defined]
     if values is None or max(values, default=0) > HIGHEST_DEGREE:
@@ -52,28 +55,31 @@ def polynomial_of(node: Expression, parts: list[Polynomial | None]) -> Polynomia
 
 def _combined(operator: str, parts: list[Coefficients]) -> Coefficients | None:
     if operator == "neg":
-        return _scaled(parts[0], Fraction(-1))
+        return _scaled(parts[0], -1)
     if operator in ("+", "-"):
-        return _sum(parts[0], parts[1] if operator == "+" else _scaled(parts[1], Fraction(-1)))
+        return _sum(parts[0], parts[1] if operator == "+" else _scaled(parts[1], -1))
     if operator == "*":
         return _product(*parts)
     if operator == "/":
         below = parts[1].get(0)
         if len(parts[1]) != 1 or 0 not in parts[1]:
             return None
-        return _product(parts[0], {0: None if below is None else 1 / below})
+        return _product(parts[0], {0: None if below is None else Fraction(1) / below})
     exponent = POWERS.get(operator)
     if operator == "pow" and len(parts[1]) == 1 and (last := parts[1].get(0)) is not None:
         exponent = int(last) if last.denominator == 1 and 0 < last <= HIGHEST_DEGREE else None
     if exponent is None or exponent * max(parts[0], default=0) > HIGHEST_DEGREE:
         return None
-    total: Coefficients | None = {0: Fraction(1)}
+    if len(parts[0]) == 1:
+        ((degree, c),) = parts[0].items()
+        return None if c is None else {exponent * degree: c**exponent}  # a constant would be written several times
+    total: Coefficients | None = {0: 1}
     for _ in range(exponent):
         total = None if total is None else _product(total, parts[0])
     return total
 
 
-def _scaled(one: Coefficients, factor: Fraction) -> Coefficients:
+def _scaled(one: Coefficients, factor: int) -> Coefficients:
     return {degree: None if c is None else factor * c for degree, c in one.items()}
 
 
@@ -106,5 +112,5 @@ def _product(one: Coefficients, two: Coefficients) -> Coefficients | None:
     return total
 
 
-def _times(one: Fraction | None, two: Fraction | None) -> Fraction | None:
+def _times(one: Number | None, two: Number | None) -> Number | None:
     return None if one is None or two is None else one * two

@@ -15,7 +15,8 @@ array([[1.   , 0.368],
        [0.   , 1.104]])
 
 Constants of shape [starts, constants] give values [starts, points] and jacobians [starts, constants,
-points]. Overflow, poles and logarithms of negative numbers are values (inf, nan), never warnings.
+points], and so do columns of shape [starts, points], of which each start has its own. Overflow, poles and logarithms of
+negative numbers are values (inf, nan), never warnings.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 
 from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, fold, is_free, postorder
 from prunesymnet.operators import Operator
+from prunesymnet.optional import import_torch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -88,7 +90,7 @@ class Bound:
     __slots__ = ("_back", "_constant_slots", "_forward", "_ready", "_root", "points")
 
     def __init__(self, program: Program, columns: Columns, order: Sequence[int] | None) -> None:
-        self.points = len(next(iter(columns.values()))) if columns else 1
+        self.points = np.shape(next(iter(columns.values())))[-1] if columns else 1
         slots = list(program.slots)
         for slot, name in program.variable_slots:
             slots[slot] = columns[name]
@@ -296,6 +298,7 @@ def evaluate_torch(
     expression: Expression, columns: Mapping[str, "Tensor"], constants: "Tensor | None" = None
 ) -> "Tensor":
     """The same on tensors, differentiable; `constants` of shape [..., constants] replace the free ones."""
+    import_torch("evaluate_torch")
     import torch
 
     anchor = next(iter(columns.values())) if columns else torch.zeros(1, dtype=torch.float64)

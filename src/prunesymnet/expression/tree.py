@@ -22,6 +22,9 @@ from prunesymnet.operators import OPERATORS, Operator, select_operators
 T = TypeVar("T")
 Operand = Union["Expression", int, float]
 LARGEST_INT = 2**53  # beyond it a whole number is not exact as a float
+# Of a formula that is read from a text or simplified: time and memory grow with the square of both.
+MOST_NODES = 50_000  # a linear model of ten thousand columns
+DEEPEST = 1_000  # functions and parentheses inside one another
 
 
 class Expression:
@@ -50,9 +53,18 @@ class Expression:
             return NotImplemented
         if self._hash != other._hash:
             return False
-        # Postfix order and the arities (in the labels) determine a tree, and a loop has no depth limit.
-        ours, theirs = postorder(self), postorder(other)
-        return len(ours) == len(theirs) and all(a.label == b.label for a, b in zip(ours, theirs, strict=True))
+        pairs: list[tuple[Expression, Expression]] = [(self, other)]  # a loop has no depth limit
+        while pairs:
+            one, two = pairs.pop()
+            if one is two:
+                continue
+            if isinstance(one, Apply) and isinstance(two, Apply):
+                if one.operator is not two.operator and one.operator != two.operator:
+                    return False
+                pairs.extend(zip(one.operands, two.operands, strict=True))
+            elif one.label != two.label:
+                return False
+        return True
 
     def __hash__(self) -> int:
         return self._hash
@@ -278,6 +290,24 @@ def fold(expression: Expression, leaf: Callable[[Expression], T], combine: Calla
         else:
             stack.append(leaf(node))
     return stack[0]
+
+
+def nesting(expression: Expression) -> int:
+    """How deep functions and parentheses stand inside one another; terms of a sum and factors of a product do not.
+
+    >>> nesting(Variable("x") + 1 + 2 + 3), nesting(apply("sin", 1 + apply("exp", Variable("x"))))
+    (1, 3)
+    """
+
+    def combine(operator: Operator, inner: tuple[tuple[int, int], ...]) -> tuple[int, int]:
+        kind = _CHAINS.get(operator.name, 0)
+        deeper = [depth + (not (kind and k == 0 and below == kind)) for k, (depth, below) in enumerate(inner)]
+        return max(deeper, default=0), kind
+
+    return fold(expression, lambda _: (0, 0), combine)[0]
+
+
+_CHAINS = {"+": 1, "-": 1, "*": 2, "/": 2}  # whose first operand may be the same again without parentheses
 
 
 def transform(expression: Expression, leaf: Callable[[Expression], Expression]) -> Expression:

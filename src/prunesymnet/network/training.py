@@ -26,6 +26,7 @@ from prunesymnet.data import Dataset
 from prunesymnet.network import Network
 from prunesymnet.network.activation import backward, forward
 from prunesymnet.operators import UNNESTED
+from prunesymnet.optional import import_torch
 from prunesymnet.settings import check_number, check_whole
 
 LARGEST = 1e12  # of a column or the target
@@ -233,9 +234,7 @@ def _library(device: str) -> Any:
     """numpy on a CPU, and torch, which is slow to import, only elsewhere."""
     if device == "cpu":
         return np
-    import torch
-
-    return torch
+    return import_torch(f"device={device!r}")
 
 
 def _check_sizes(data: Dataset) -> None:

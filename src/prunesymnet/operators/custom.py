@@ -17,6 +17,7 @@ import numpy as np
 from prunesymnet.errors import OperatorError
 from prunesymnet.operators.operator import CALL, Form, Operator
 from prunesymnet.operators.table import OPERATORS
+from prunesymnet.optional import import_torch
 
 
 def make_operator(
@@ -307,8 +308,7 @@ def _probe_parity(parity: str, function: Callable[..., Any], points: tuple[np.nd
 
 
 def _probe_torch(form: Callable[..., Any], points: tuple[np.ndarray, ...], value: np.ndarray, refuse: _Refuse) -> None:
-    import torch
-
+    torch = import_torch("torch=")
     try:
         got = form(torch, *(torch.from_numpy(p.copy()) for p in points)).numpy()
     except Exception as error:
@@ -324,7 +324,25 @@ def _torch_form(
     points: tuple[np.ndarray, ...],
     value: np.ndarray,
 ) -> Callable[..., Any]:
-    """The function itself where it works on tensors, else a wrapper of its numpy form."""
+    """The function itself where it works on tensors, else a wrapper of its numpy form. Which of them it is is found out
+    when the form is first used: most who make an operator never need torch."""
+    made: list[Callable[..., Any]] = []
+
+    def form(torch: Any, *operands: Any) -> Any:
+        if not made:
+            made.append(_tried_on_tensors(function, numpy_form, partials, points, value))
+        return made[0](torch, *operands)
+
+    return form
+
+
+def _tried_on_tensors(
+    function: Callable[..., Any],
+    numpy_form: Callable[..., Any],
+    partials: tuple[Callable[..., Any], ...],
+    points: tuple[np.ndarray, ...],
+    value: np.ndarray,
+) -> Callable[..., Any]:
     import torch
     from torch.autograd.function import once_differentiable
 

@@ -17,6 +17,8 @@ from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 from PIL import Image
 
+from prunesymnet.runs.files import write_whole
+
 Point = tuple[float, float]
 Array = NDArray[np.float64]
 
@@ -115,18 +117,24 @@ def _draw_curve(axes: Axes, points: Sequence[Point], colour: str, width: float, 
 def save(figure: Figure, path: Path) -> None:
     """Write a picture in the format that the name ends with: svg, png or pdf. The same picture is the same file."""
     if path.suffix == ".svg":
-        path.write_text(svg_text(figure), encoding="utf-8")
+        write_whole(path, svg_text(figure).encode())
         return
-    if path.suffix != ".png":
-        figure.savefig(path, metadata={"CreationDate": None})
-        return
+    with BytesIO() as buffer:
+        if path.suffix == ".png":
+            _save_png(figure, buffer)
+        else:
+            figure.savefig(buffer, format=path.suffix[1:], metadata={"CreationDate": None})
+        write_whole(path, buffer.getvalue())
+
+
+def _save_png(figure: Figure, file: BytesIO) -> None:
     with BytesIO() as buffer:
         figure.savefig(buffer, dpi=DOTS)
         with Image.open(buffer) as image:
             colours = image.convert("RGB")
     # With a palette: thousands of pale lines make a file several times as large without one.
     few = colours.quantize(128, Image.Quantize.MAXCOVERAGE, kmeans=2, dither=Image.Dither.NONE)
-    few.save(path, optimize=True, dpi=(DOTS, DOTS))
+    few.save(file, format="png", optimize=True, dpi=(DOTS, DOTS))
 
 
 def svg_text(figure: Figure, **look: Any) -> str:

@@ -12,11 +12,9 @@
 
 import base64
 import hashlib
-import json
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -27,7 +25,7 @@ from prunesymnet.report.drawing import save
 from prunesymnet.report.rendering import render
 from prunesymnet.report.section import Section
 from prunesymnet.runs import Model, Run
-from prunesymnet.runs.files import write_whole
+from prunesymnet.runs.files import check_regular, write_whole
 from prunesymnet.runs.records import of_settings
 from prunesymnet.search import SearchSettings
 
@@ -39,24 +37,27 @@ def write_report(run: Run, path: str | os.PathLike[str]) -> list[Path]:
     """Write the report to the HTML file `path`, or as report.html into the folder `path`, and its pictures into a
     folder of the same name beside it. What was written, the page first."""
     page = Path(path)
-    if page.is_dir():
+    if page.is_dir() and not page.is_symlink():
         page /= "report.html"
+    check_regular(page)
     folder = page.with_suffix("") if page.suffix else page.with_name(f"{page.name}_pictures")
+    if folder.is_symlink():
+        raise FileExistsError(f"{folder}: is a link, and links are not followed; name another report (--out)")
     folder.mkdir(parents=True, exist_ok=True)
     with _ONE_AT_A_TIME:
         return _write(run, page, folder)
 
 
 def _write(run: Run, page: Path, folder: Path) -> list[Path]:
-    model, log = run.latest(), _Log.of(run)
-    sections = list(_sections(run, model, log))
+    model = run.latest()
+    sections = list(_sections(run, model))
     script = SCRIPT.read_text()
     content = render(
         "page.html",
         sections=sections,
         model=model,
         table=run.tables[0],
-        ended=log.ended,
+        ended=time.time() if run.log.written is None else run.log.written,
         settings=_settings(model.settings),
         script=Markup(script),  # noqa: S704 - a file of ours
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -71,37 +72,14 @@ def _write(run: Run, page: Path, folder: Path) -> list[Path]:
     return written
 
 
-@dataclass
-class _Log:
-    """What only the lines of a run know: when it ended, and, of a run that was cut off, how far each target came."""
-
-    ended: float
-    seconds: dict[int, float] = field(default_factory=dict)
-    fits: dict[int, int] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, run: Run) -> "_Log":
-        log = cls(time.time())
-        file = run.path / "progress.jsonl"
-        for line in file.read_bytes().split(b"\n")[:-1] if file.exists() else ():
-            record = json.loads(line)
-            moment, output = record.get("time"), record.get("output")
-            if isinstance(moment, int | float) and 0 <= moment < 1e11:
-                log.ended = moment
-            for name, known in (("seconds", log.seconds), ("fits", log.fits)):
-                if isinstance(output, int) and isinstance(record.get(name), int | float):
-                    known[output] = record[name]
-        return log
-
-
-def _sections(run: Run, model: Model, log: _Log) -> Iterator[Section]:
+def _sections(run: Run, model: Model) -> Iterator[Section]:
     columns = dict(zip(model.names, model.labels, strict=True))
-    selection = "mdl" if run.model is None else model.settings.selection
+    selection = "mdl" if run.ended is None else model.settings.selection
     name = selection if isinstance(selection, str) else ""
     for k, (front, data) in enumerate(zip(model.fronts, run.tables, strict=True)):
         took, fits = front.seconds, front.fits
-        if run.model is None:
-            took, fits = log.seconds.get(k, 0.0), log.fits.get(k, fits)
+        if run.ended is None:
+            took, fits = run.log.seconds.get(k, 0.0), run.log.fits.get(k, fits)
         yield Section(front, data, columns, name, took, fits)
 
 

@@ -2,25 +2,66 @@
 
 A file of ours names its format and its version, and carries the SHA-256 of its content. Nothing in it is ever run: it
 is read as numbers, names and formulas, each checked.
+
+A folder may come from somebody else. So only regular files are read and written: behind a link lies a file that its
+maker could not reach, a pipe never ends, and a device has no size.
 """
 
+import errno
 import hashlib
 import json
 import math
 import os
+import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from prunesymnet.data.messages import MOST_OF_A_VALUE, printable
 from prunesymnet.errors import FileFormatError
 
 VERSION = 1  # of the formats; a newer one is refused
-LARGEST = 64 * 2**20  # bytes of a file that is read: ours have kilobytes, and more than this would fill the memory
+LARGEST = 64 * 2**20  # bytes of a JSON file, or of a line of one: ours have kilobytes, and more would fill the memory
+MOST_OF_A_PROBLEM = 200  # characters of what is wrong in a file: it may quote what is in it
+# Without waiting for whoever writes to a pipe, and without following a link. Systems that lack one of these do not need
+# it or can't do it.
+_AS_IT_IS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
+    """The handle of a regular file; what is none raises an OSError that says what it is."""
+    try:
+        handle = os.open(path, flags | _AS_IT_IS, 0o666)
+    except OSError as problem:
+        if problem.errno in (errno.ELOOP, errno.EMLINK) and path.is_symlink():
+            raise OSError(problem.errno, "it is a link, and links are not followed", str(path)) from None
+        raise
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    return handle
+
+
+def read_regular(path: Path, kind: str, most: int = LARGEST) -> bytes:
+    """All bytes of a regular file, of which there may be `most`, or a FileFormatError that says what is wrong."""
+    try:
+        with os.fdopen(open_regular(path), "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            content = file.read(most + 1) if size <= most else b""
+    except OSError as problem:
+        raise FileFormatError(f"{path}: can't be read ({problem.strerror or problem}); check the path") from None
+    size = max(size, len(content))  # it may grow while it is read
+    if size > most:
+        raise FileFormatError(f"{path}: has {size / 2**20:.0f} MiB, more than a {kind} file ever has")
+    return content
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that at any moment, even if the machine stops, the old or the new one is there."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Write a file so that at any moment, even if the machine stops, the old or the new one is there. What is there and
+    is no regular file is left alone, with an OSError."""
+    check_regular(path)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:MOST_OF_A_VALUE]}.")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -31,6 +72,22 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def check_regular(path: Path) -> None:
+    """Raise where there is something that is no regular file."""
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise FileExistsError(f"{path}: is there and is no regular file (a folder, a link, a pipe); name another")
+
+
+def check_can_be_written(path: Path) -> None:
+    """Raise before a search what writing the file would raise after it."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path}: the folder {path.parent} is not there; make it, or name another")
+    check_regular(path)
+    with tempfile.TemporaryFile(dir=path.parent):
+        pass
 
 
 def _umask() -> int:
@@ -55,12 +112,7 @@ def seal(kind: str, content: dict[str, Any], made_by: str) -> bytes:
 def unseal(path: Path, kind: str) -> dict[str, Any]:
     """The content of a file of ours, or a FileFormatError that says what is wrong with it."""
     try:
-        size = path.stat().st_size
-        if size > LARGEST:
-            raise FileFormatError(f"{path}: has {size / 2**20:.0f} MiB, more than a {kind} file ever has")
-        text = path.read_bytes().decode("utf-8")
-    except OSError as problem:
-        raise FileFormatError(f"{path}: can't be read ({problem.strerror or problem}); check the path") from None
+        text = read_regular(path, kind).decode("utf-8")
     except UnicodeDecodeError:
         raise FileFormatError(f"{path}: is no {kind} file (it is not text)") from None
     whole = read_json(text, str(path))
@@ -70,10 +122,10 @@ def unseal(path: Path, kind: str) -> dict[str, Any]:
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise FileFormatError(f"{path}: has no version, so it can't be trusted")
     if version > VERSION:
-        made_by = str(whole.get("made_by", "a newer version"))[:60]
+        made_by = printable(str(whole.get("made_by", "a newer version")), MOST_OF_A_VALUE)
         raise FileFormatError(
-            f"{path}: has format version {version}, made by {made_by}; this one reads up to {VERSION}: "
-            "pip install --upgrade prunesymnet"
+            f"{path}: has format version {printable(str(version), MOST_OF_A_VALUE)}, made by {made_by}; this one reads "
+            f"up to {VERSION}: pip install --upgrade prunesymnet"
         )
     content = whole.get("content")
     try:

@@ -18,11 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from prunesymnet.data.messages import printable
 from prunesymnet.equations import Front
 from prunesymnet.errors import FileFormatError
 from prunesymnet.operators import Operator
 from prunesymnet.runs import records
-from prunesymnet.runs.files import seal, unseal, write_whole
+from prunesymnet.runs.files import MOST_OF_A_PROBLEM, seal, unseal, write_whole
 from prunesymnet.search import SearchSettings
 from prunesymnet.version import __version__
 
@@ -86,4 +87,4 @@ def load_model(
         settings = records.to_settings(take("settings"), operators, functions)
         return Model(fronts, names, columns, settings, take("version", str)[:40])
     except FileFormatError as problem:
-        raise FileFormatError(f"{path}: {problem}") from None
+        raise FileFormatError(f"{path}: {printable(str(problem), MOST_OF_A_PROBLEM)}") from None

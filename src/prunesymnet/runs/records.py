@@ -118,7 +118,10 @@ def to_front(record: Any, names: tuple[str, ...], operators: Sequence[Operator] 
     try:
         chosen, fits = whole(take("chosen"), "chosen"), whole(take("fits"), "fits")
         ties = tuple(whole(row, "a tie") for row in take("ties", list)) if "ties" in take.record else ()  # older files
-        return Front(equations, chosen, take("status", str), number(take("seconds"), "seconds"), fits, ties)
+        seconds = number(take("seconds"), "seconds")
+        if not 0 <= seconds < math.inf:
+            raise FileFormatError(f"seconds is {seconds!r}, not a time that a search can take")
+        return Front(equations, chosen, take("status", str), seconds, fits, ties)
     except ValueError as problem:
         raise FileFormatError(str(problem)) from None
 

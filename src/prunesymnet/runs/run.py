@@ -12,8 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 from prunesymnet.data import Dataset
+from prunesymnet.data.messages import warn
 from prunesymnet.equations import Front
+from prunesymnet.errors import NotWrittenWarning
 from prunesymnet.operators import Operator
+from prunesymnet.optional import check_device
 from prunesymnet.progress import Progress
 from prunesymnet.runs.folder import RunFolder, read_run
 from prunesymnet.runs.model import Model
@@ -34,36 +37,45 @@ def run(
     starts: Sequence[Start] = (),
     callbacks: Sequence[Callback] = (),
     progress: bool = True,
+    began: float | None = None,
 ) -> Model:
     """Search each table (the same rows with another target) in turn; they share the time limit.
 
     `columns` is what the user calls the columns, if they have names; `folder` is where to keep the run; `starts` say
-    how far earlier searches got, one for each table.
+    how far earlier searches got, one for each table. Time counts from `began` on (of `time.monotonic`; None: from now).
     """
+    began = time.monotonic() if began is None else began
+    check_device(settings.device)
     columns = None if columns is None else tuple(map(str, columns))
-    kept = None if folder is None else RunFolder(folder)
-    if kept is not None:
+    starts = starts or [Start()] * len(tables)
+    if folder is None:
+        return _searched(tables, settings, columns, None, starts, callbacks, progress, began)
+    with RunFolder(folder) as kept:
         kept.create(tables, columns, settings)
-    return _searched(tables, settings, columns, kept, starts or [Start()] * len(tables), callbacks, progress)
+        return _searched(tables, settings, columns, kept, starts, callbacks, progress, began)
 
 
 def resume(
     folder: str | os.PathLike[str],
     *,
     time_limit: float | None = None,
+    device: str | None = None,
     operators: Sequence[Operator] = (),
     functions: Mapping[str, Any] | None = None,
     callbacks: Sequence[Callback] = (),
     progress: bool = True,
 ) -> Model:
-    """Continue the run of a folder, for as long as the first time or for `time_limit` seconds; what was found before
-    stays on the front."""
-    earlier = read_run(folder, operators=operators, functions=functions)
-    settings = earlier.settings if time_limit is None else replace(earlier.settings, time_limit=time_limit)
-    kept = RunFolder(folder)
-    kept.append({"time": time.time(), "resumed": settings.time_limit})
-    starts = [replace(start, again=start.again + 1) for start in earlier.starts]
-    return _searched(earlier.tables, settings, earlier.columns, kept, starts, callbacks, progress)
+    """Continue the run of a folder, for as long as the first time or for `time_limit` seconds, on the same device or on
+    another; what was found before stays on the front."""
+    with RunFolder(folder) as kept:
+        kept.open()
+        earlier = read_run(folder, operators=operators, functions=functions)
+        settings = earlier.settings if time_limit is None else replace(earlier.settings, time_limit=time_limit)
+        settings = settings if device is None else settings.on_device(device)
+        check_device(settings.device)
+        kept.append({"time": time.time(), "resumed": settings.time_limit})
+        starts = [replace(start, again=start.again + 1) for start in earlier.starts]
+        return _searched(earlier.tables, settings, earlier.columns, kept, starts, callbacks, progress, time.monotonic())
 
 
 def _searched(
@@ -74,8 +86,9 @@ def _searched(
     starts: Sequence[Start],
     callbacks: Sequence[Callback],
     progress: bool,
+    began: float,
 ) -> Model:
-    began, fronts, ended = time.monotonic(), [], False
+    fronts, ended = [], False
     for output, (table, start) in enumerate(zip(tables, starts, strict=True)):
         left = (settings.time_limit - (time.monotonic() - began)) / (len(tables) - output)
         ours = replace(settings, time_limit=LEAST if ended else max(left, LEAST))
@@ -90,7 +103,26 @@ def _searched(
     model = Model(tuple(fronts), tables[0].names, columns, settings)
     if folder is not None:
         folder.finish(model)
+        _warn_of_unwritten(folder)
     return model
+
+
+def _warn_of_unwritten(folder: RunFolder) -> None:
+    if folder.unwritten:
+        names, reason = " and ".join(folder.unwritten), next(iter(folder.unwritten.values()))
+        warn(
+            f"{folder.path}: {names} could not be written ({reason.strerror or reason}), and the folder does not have "
+            "all that was found",
+            NotWrittenWarning,
+        )
+
+
+def save_or_warn(model: Model, path: str | os.PathLike[str]) -> None:
+    """Save a model that took long to find: where that fails, there is a warning, and the model is still in memory."""
+    try:
+        model.save(path)
+    except OSError as problem:
+        warn(f"{os.fspath(path)}: could not be written ({problem.strerror or problem})", NotWrittenWarning)
 
 
 class _Teller:

@@ -15,6 +15,7 @@ from prunesymnet.search.rows import Rows
 
 Array = NDArray[np.float64]
 
+ONE_SIDED = 1.28  # standard errors: in a tenth of cases, chance makes a larger difference
 CLEARLY = 0.9  # of the error on the held-out rows: an improvement that is not chance
 
 
@@ -68,7 +69,7 @@ class Archive:
         self.rows = rows
         self.by_size: dict[tuple[int, int], Candidate] = {}
         self.best: Candidate | None = None
-        self.improvements: list[tuple[int, str, float]] = []  # (epoch, formula, error on held-out rows)
+        self.improvements: list[tuple[int, Expression, float]] = []  # (epoch, formula, error on held-out rows)
         self.tries: dict[str, int] = {}
         self.fits = 0
         self.refused = 0  # formulas that are not allowed, and so not fitted
@@ -97,7 +98,7 @@ class Archive:
 
     def set_best(self, candidate: Candidate) -> None:
         self.best = candidate
-        self.improvements.append((candidate.epoch, str(candidate.expression), candidate.heldout_mse))
+        self.improvements.append((candidate.epoch, candidate.expression, candidate.heldout_mse))
 
     @property
     def exact(self) -> bool:
@@ -120,6 +121,14 @@ class Archive:
         error = max(self.error(candidate) / self.rows.judged, self.rows.no_error)
         return rough_length(candidate.expression, self.rows.used.rows, error)  # each row once, held out or not
 
+    def shortest(self) -> float:
+        """The shortest description length of all, roughly."""
+        return min(map(self.length, self.known()), default=math.inf)
+
+    def size(self, candidate: Candidate) -> float:
+        """Its description length without that of the residuals."""
+        return rough_length(candidate.expression, self.rows.used.rows, 1.0)
+
     def front(self) -> list[Candidate]:
         """The candidates that no simpler one equals in error, from the simplest on."""
         kept, least = [], math.inf
@@ -132,7 +141,8 @@ class Archive:
     def by_length(self) -> list[Candidate]:
         """The shortest description (roughly) first; without those that a shorter one clearly beats on the held-out
         rows alone: what is longer must show on rows that it has not seen."""
-        chance = 1 + math.sqrt(2 / max(self.rows.held.rows, 1))  # of a mean of so many squares, one standard error
+        # The logarithm of the ratio of two means of so many squares has about this standard error.
+        chance = math.exp(ONE_SIDED * 2 / math.sqrt(max(self.rows.held.rows, 1)))
         kept, least = [], math.inf
         for candidate in sorted(self.known(), key=self.length):
             if candidate.heldout_mse < chance * least:

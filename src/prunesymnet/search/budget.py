@@ -25,10 +25,14 @@ class Budget:
     chain_factors: int  # such products
     wave_nodes: int  # simple nodes u whose sin(w*u) are tried for all frequencies
     slow_wave_nodes: int  # more nodes, for the lower frequencies only
-    waves_in_bank: int  # sines and cosines of columns whose products with other nodes are scanned, for each function
     wave_terms: int  # simple terms beside which waves are tried
     phase_nodes: int  # nodes that are added up inside a sine: all their pairs are tried
     phase_grid: int  # frequencies of each of them
+    family_nodes: int  # simple nodes inside members of families
+    located_columns: int  # at most, for peaks and steps to be tried in each: they have a grid of two constants
+    family_partners: int  # nodes that stand before or beside a member
+    family_pairs: int  # of a member with a node or another member: of many members, fewer are tried
+    family_terms: int  # simple terms beside which a member stands with a node
     pursuit_beam: int  # states that go on side by side
 
     @classmethod
@@ -45,9 +49,13 @@ class Budget:
             chain_factors=24 * 6**level,
             wave_nodes=16 * 4**level,
             slow_wave_nodes=128 * 6**level,
-            waves_in_bank=800 * 2**level,
             wave_terms=4 * 2**level,
             phase_nodes=10 + 2 * level,
             phase_grid=64 * 2**level,
+            family_nodes=16 * 3**level,
+            located_columns=3 * 3**level,
+            family_partners=100 * 3**level,
+            family_pairs=60_000 * 8**level,
+            family_terms=12 * level,
             pursuit_beam=3 + level,
         )

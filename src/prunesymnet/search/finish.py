@@ -2,8 +2,9 @@
 
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from numbers import Integral
 from typing import Any
 
@@ -21,9 +22,9 @@ from prunesymnet.expression import Expression, canonical_and_skeleton
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.fitting import FIRST_LOOK, SECOND_LOOK
-from prunesymnet.search.forms import with_canonical_formula
-from prunesymnet.search.linear_model import linear_models
-from prunesymnet.search.prediction import left_out, predicts_better
+from prunesymnet.search.forms import limits_of_powers, with_canonical_formula
+from prunesymnet.search.linear_model import linear, linear_models
+from prunesymnet.search.prediction import left_out, left_out_by_quadratic, predicts_better
 from prunesymnet.search.rows import Rows, some_rows
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.selection import choose, front, is_near_tie
@@ -35,37 +36,56 @@ EXACT_ONES = 3  # formulas that are exact, the simplest: these are fitted on all
 FEWEST_ROUNDED = 5  # of these: rounding takes many fits
 VALUES_TO_ROUND = 50_000  # rows times candidates: of small tables, all candidates are rounded
 ROWS_TO_ROUND = 20_000  # of a larger table: the roundings are tried on these, and judged on all rows
-LEAST_PATIENCE = 0.2  # seconds: even in a hurry, some constants are rounded
+LEAST_PATIENCE = 0.1  # seconds: even in a hurry, some constants are rounded
+EVALUATIONS = 10  # of a formula on all rows, and of its derivatives, that the last fit and the error bars take
 SIMPLER = 8  # formulas that are simpler than those, to be looked at and shown
 
 
 @dataclass(frozen=True)
 class Finish:
     """What is needed to choose: the rows, what is allowed, the settings, and the formulas that the search began with,
-    which may come out again as they are."""
+    which may come out again as they are. When no `seconds_left` are left, what can be left out is: fits on more rows,
+    roundings, errors on held-out rows. The linear model is of the `linear_columns` (None: of all): where these were
+    chosen among many by their correlation with the target, it must show on held-out rows."""
 
     rows: Rows
     rules: Rules
     settings: SearchSettings
     first_formulas: tuple[Expression, ...] = ()
+    seconds_left: Callable[[], float] = lambda: math.inf
+    linear_columns: tuple[str, ...] | None = None
     _lengths: dict[tuple[Expression, int, float], float] = field(default_factory=dict, repr=False)  # that are known
 
-    def choose(self, archive: Archive, *, patience: float = math.inf) -> tuple[Fit, Front]:
-        """The formula to believe, fitted on all rows and rounded, and the front that it was chosen from.
-
-        Rounding takes at most as many seconds as there is `patience`; if there is none, the last fit on a large table
-        is left out.
-        """
+    def choose(self, archive: Archive) -> tuple[Fit, Front]:
+        """The formula to believe, fitted on all rows and rounded, and the front that it was chosen from."""
         used = self.rows.used
         fits = self.fitted(archive)
-        linear_ones = linear_models(used) if self.settings.linear_model or not fits else ()
-        deadline = time.monotonic() + max(patience, LEAST_PATIENCE)
+        linear_ones = self.linear_models() if self.settings.linear_model or not fits else ()
         others = [*(measure(expression, used) for expression in self.first_formulas), *self.simpler(archive, fits)]
+        deadline = time.monotonic() + max(self.seconds_left(), LEAST_PATIENCE)
         equations = self.equations([*self.rounded(fits, deadline), *self.plain([*others, *linear_ones])])
         best, shown = self.front(equations, linear_ones)
         if self.rows.used is not self.rows.every:
-            best, shown = self.on_all_rows(best, shown, patience)
+            best, shown = self.on_all_rows(best, shown)
         return best, shown
+
+    def linear_models(self) -> tuple[Fit, ...]:
+        """The linear model, with and without the columns that it can do without."""
+        names = self.linear_columns
+        if names is None:
+            return linear_models(self.rows.used)
+        if self.rows.holds_out:
+            whole = fit(linear(names), self.rows.train)
+            if not measure(whole.expression, self.rows.held).r2 > 0:
+                return ()
+        return linear_models(self.rows.used.only(names))
+
+    def fit(self, expression: Expression, look: FitSettings | None = None) -> Fit:
+        """A formula fitted on all rows that are used; as it stands where there is no time left."""
+        left = self.seconds_left()
+        if not left > 0:
+            return measure(expression, self.rows.used)
+        return fit(expression, self.rows.used, settings=replace(look or FitSettings(), time_limit=left))
 
     def rounded(self, fits: list[Fit], deadline: float) -> Iterator[tuple[Fit, float, str]]:
         """Fits with their constants rounded; how long the shorter of the two readings is; and the form of both."""
@@ -75,7 +95,8 @@ class Finish:
             after = snap(found.expression, used, settings=snapping, deadline=deadline)
             length = min(self.length(reading, used, snapping.noise) for reading in (after, found))
             readings = [after]
-            if snapping.closed_forms and not snapping.only_integers and (read := as_read(after, used)) is not after:
+            may_read = snapping.closed_forms and not snapping.only_integers and time.monotonic() < deadline
+            if may_read and (read := as_read(after, used)) is not after:
                 readings = [read, after]
                 again = snap(read.expression, used, settings=snapping, deadline=deadline)
                 shorter = self.length(again, used, snapping.noise)
@@ -99,12 +120,15 @@ class Finish:
             kept = sorted(exact, key=lambda candidate: candidate.expression.complexity)[:EXACT_ONES]
         else:
             ranked = archive.by_length()
-            size = ranked[0].expression.complexity if ranked else 0
-            simpler = [c for c in archive.front() if c.expression.complexity < size and c not in ranked]
-            kept = [*ranked, *simpler[-SIMPLER:]][:CHOSEN_FROM]
-        allowed = [candidate.expression for candidate in kept if self.rules.allow(candidate.expression)]
+            most = archive.size(ranked[0]) if ranked else 0.0
+            simpler = [c for c in archive.known() if archive.size(c) < most and c not in ranked]
+            kept = [*ranked[: CHOSEN_FROM - SIMPLER], *sorted(simpler, key=archive.length)[:SIMPLER]]
+        forms = [candidate.expression for candidate in kept]
+        if not archive.exact:
+            forms += [form for expression in forms for form in limits_of_powers(expression)]
+        allowed = [form for form in forms if self.rules.allow(form)]
         look = FitSettings(method=self.settings.fit_method)
-        fits = [with_canonical_formula(fit(expression, self.rows.used, settings=look)) for expression in allowed]
+        fits = [with_canonical_formula(self.fit(expression, look)) for expression in allowed]
         return sorted(fits, key=lambda found: self.length(found, self.rows.used))
 
     def simpler(self, archive: Archive, fits: list[Fit]) -> list[Fit]:
@@ -115,8 +139,7 @@ class Finish:
         forms = [form for form in forms if skeleton(form) not in known]
         if archive.exact:
             forms = forms[-SIMPLER:]
-        fitted = (fit(form, self.rows.used, settings=FIRST_LOOK) for form in forms)
-        return [with_canonical_formula(found) for found in fitted]
+        return [with_canonical_formula(self.fit(form, FIRST_LOOK)) for form in forms]
 
     def length(self, found: Fit, data: Dataset, noise: float = 0.0) -> float:
         """The description length; to what is not exact, poles and waves that the rows do not show are added."""
@@ -124,7 +147,7 @@ class Finish:
         if key not in self._lengths:
             length = description_length(found, data, noise=noise)
             if found.mse > self.rows.no_error and math.isfinite(length) and self.settings.between_rows:
-                length += self.rows.between.cost(found.expression)
+                length += self.rows.between.penalty(found.expression)
             self._lengths[key] = length
         return self._lengths[key]
 
@@ -188,8 +211,8 @@ class Finish:
 
     def believed(self, equations: dict[Equation, Fit], linear_ones: tuple[Fit, ...], by: str) -> Equation:
         """The best by a criterion; by accuracy, of exact ones the simplest. The shortest description is not believed
-        where leaving rows out shows that the linear model, or a formula whose description is hardly longer, predicts
-        them better: then it is the next that holds out against these."""
+        where leaving rows out shows that the linear or the quadratic model, or a formula whose description is hardly
+        longer, predicts them better: then it is the next that holds out against these."""
         if by == "accuracy":  # an error that counts as none is no reason for a longer formula
             exact = [equation for equation in equations if self.rows.is_exact(equation.loss)]
             return min(exact, key=lambda equation: equation.complexity) if exact else choose(equations, by)
@@ -200,37 +223,60 @@ class Finish:
         errors = {equation: self.left_out(equation) for equation in ranked}
         rivals = [left_out(found.expression, self.rows.used) for found in linear_ones]
         rivals += [errors[equation] for equation in ranked if is_near_tie(equation, chosen)]
+        if linear_ones and (quadratic := left_out_by_quadratic(self.rows.used)) is not None:
+            rivals.append(quadratic)
         unbeaten = (e for e in ranked if not any(predicts_better(rival, errors[e]) for rival in rivals))
         return next(unbeaten, chosen)
 
     def with_heldout(self, equation: Equation) -> Equation:
-        """With the R² on held-out rows of the same form, fitted without them; nan where no rows are held out."""
-        if not self.rows.holds_out:
+        """With the R² on held-out rows of the same form, fitted without them; nan where no rows are held out, or no
+        time is left."""
+        if not self.rows.holds_out or not self.seconds_left() > 0:
             return equation
         fitted = fit(equation.expression, self.rows.train, settings=SECOND_LOOK)
         return replace(equation, heldout_r2=measure(fitted.expression, self.rows.held).r2)
 
-    def on_all_rows(self, best: Fit, shown: Front, patience: float) -> tuple[Fit, Front]:
-        """The last fit, of the best on all rows; the others as they are, with their errors on all rows."""
-        every, snapping = self.rows.every, self.settings.snapping
+    def on_all_rows(self, best: Fit, shown: Front) -> tuple[Fit, Front]:
+        """The last fit, of the best on all rows; the others as they are, with their errors on all rows. Where there is
+        no time for this, all stay as they are."""
+        every, before = self.rows.every, self.seconds_left()
+        if not before > 0:
+            return best, shown
         found = measure(best.expression, every)
-        if patience:
-            before = best.before_rounding or best.expression
-            part = some_rows(every, ROWS_TO_ROUND, self.settings.seed)
-            again = snap(before, part, settings=snapping, deadline=time.monotonic() + patience)
-            fits = [fit(again.expression, every), fit(before, every), found]
-            fits = [replace(one, before_rounding=before) for one in fits if self.may_be(one.expression)]
-            noise = snapping.noise
-            found = min(fits, key=lambda one: description_length(one, every, noise=noise), default=found)
-        chosen = Equation.of(found, every, heldout_r2=shown.best.heldout_r2, length=shown.best.description_length)
+        one = (
+            before - self.seconds_left() if math.isfinite(before) else 0.0
+        )  # seconds that it takes to look at a formula in all rows
+        if self.seconds_left() < one * len(shown):
+            return best, shown
         others, ties = [], []
         for i, equation in enumerate(shown):
             if i != shown.chosen:
                 error = measure(equation.expression, every)
                 others.append(replace(equation, loss=error.mse, r2=error.r2))
                 ties += others[-1:] if i in shown.ties else []
+        derivatives = 1 + len((best.before_rounding or best.expression).constants)
+        if self.seconds_left() > EVALUATIONS * one * derivatives:
+            found = self.last_fit(best, found)
+            look = FitSettings(time_limit=max(self.seconds_left(), one))
+            chosen = Equation.of(found, every, length=shown.best.description_length, look=look)
+        else:
+            chosen = replace(shown.best, loss=found.mse, r2=found.r2)
+            found = best
+        chosen = replace(chosen, heldout_r2=shown.best.heldout_r2)
         kept = front([*others, chosen], keep=chosen)
         return found, Front(tuple(kept), kept.index(chosen), ties=tuple(i for i, e in enumerate(kept) if e in ties))
+
+    def last_fit(self, best: Fit, as_it_is: Fit) -> Fit:
+        """The best formula fitted on all rows, with its constants rounded once more if that is shorter. A third of the
+        time that is left each for the rounding, the fit of what was rounded, and that of the formula before."""
+        every, snapping = self.rows.every, self.settings.snapping
+        before = best.before_rounding or best.expression
+        part = some_rows(every, ROWS_TO_ROUND, self.settings.seed)
+        third = self.seconds_left() / 3
+        again = snap(before, part, settings=snapping, deadline=time.monotonic() + third)
+        fits = [fit(form, every, settings=FitSettings(time_limit=third)) for form in (again.expression, before)]
+        fits = [replace(one, before_rounding=before) for one in (*fits, as_it_is) if self.may_be(one.expression)]
+        return min(fits, key=lambda one: description_length(one, every, noise=snapping.noise), default=as_it_is)
 
 
 def front_of(data: Dataset, formulas: tuple[Expression, ...], settings: SearchSettings) -> Front:
@@ -242,6 +288,7 @@ def front_of(data: Dataset, formulas: tuple[Expression, ...], settings: SearchSe
     return finish.front(finish.equations(finish.plain([*fits, *linear_ones])), linear_ones)[1]
 
 
+@lru_cache(maxsize=1024)  # more than there are to choose from: each is asked for several times
 def skeleton(expression: Expression) -> str:
     """What formulas that differ in their free constants alone share."""
     return canonical_and_skeleton(expression)[1]

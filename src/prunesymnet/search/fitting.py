@@ -8,7 +8,6 @@ from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression
 from prunesymnet.search.archive import Archive, Candidate, Pruned
-from prunesymnet.search.between_rows import denominators, waves
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.forms import freed, merged_form, reductions, without_small_terms
 from prunesymnet.search.rows import Rows
@@ -61,9 +60,7 @@ class Fitter:
         of those that are to be believed."""
         if self.archive.is_exact(candidate) or not self.settings.between_rows:
             return True
-        if not waves(candidate.expression) and not denominators(candidate.expression):
-            return True
-        return math.isfinite(self.rows.between.cost(candidate.expression))
+        return self.rows.between.shows(candidate.expression)
 
     def propose(self, expression: Expression, stage: str, *, exact: bool, first: Dataset | None = None) -> None:
         """A bank's formula as it stands, and (unless it seems exact) with a weight on every edge, as in the network."""

@@ -1,5 +1,5 @@
 """Formulas made from formulas: with a weight on every edge, with one operator less, without the smallest terms of its
-sums, without a needless abs."""
+sums, without a needless abs, with exponentials and logarithms for powers that are nearly these."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,13 +20,16 @@ from prunesymnet.expression import (
     expanded_and_skeleton,
     fold,
     postorder,
+    summands,
 )
+from prunesymnet.expression.tree import is_free
 from prunesymnet.operators import Operator
 
 Array = NDArray[np.float64]
 Terms = list[tuple[int, Expression]]  # of a sum, with their signs
 
 SMALL = tuple(10.0**-k for k in range(2, 9))  # of a sum: terms below may be rounding errors that were fitted
+HIGH_POWER, LOW_POWER = 10.0, 0.1  # beyond those that laws have
 MOST_CONSTANTS = 20  # of a formula that is multiplied out: of more, hardly any is ever exact and short
 
 
@@ -93,7 +96,31 @@ def reductions(expression: Expression) -> list[Expression]:
     return list(found.values())
 
 
-def without_small_terms(expression: Expression, data: Dataset) -> list[Expression]:
+def limits_of_powers(expression: Expression) -> list[Expression]:
+    """The formula with an exponential for a power that is so high, and a logarithm for one that is so low, that it is
+    one in disguise: `(u + a)**b` is nearly a multiple of `exp(b*u/a)` where a and b are large, and `u**b` of
+    `1 + b*log(u)` where b is small.
+
+    >>> from prunesymnet.expression import parse
+    >>> print(*limits_of_powers(parse("2.0*(x**2 + 80.0)**(-40.0) + y**0.01")), sep=" | ")
+    y**0.01 + 2.0*exp(-0.5*x**2) | 2.0*(x**2 + 80.0)**(-40.0) + 0.01*log(y) + 1.0
+    """
+    found = []
+    for i, node in enumerate(postorder(expression)):
+        if isinstance(node, Apply) and node.operator.name == "pow" and is_free(node.operands[1]):
+            base, power = node.operands[0], node.operands[1].value  # type: ignore[attr-defined]
+            constants = [term for term in summands(base) if is_free(term)]
+            if abs(power) >= HIGH_POWER and len(constants) == 1 and base.variables:
+                (at,) = (k for k, part in enumerate(postorder(base)) if part is constants[0])
+                rate = Constant(power / (constants[0].value or 1.0))  # type: ignore[attr-defined]
+                found.append(_replaced(expression, i, apply("exp", rate * _replaced(base, at, Constant(0)))))
+            elif 0 < abs(power) <= LOW_POWER and base.variables:
+                logarithm = Constant(power) * apply("log", base) + Constant(1.0)
+                found.append(_replaced(expression, i, logarithm))
+    return [canonical(form) for form in found]
+
+
+def without_small_terms(expression: Expression, data: Dataset) -> Iterator[Expression]:
     """The formulas without all terms that are small in their sums, wherever these stand, by several measures of what is
     small; the simplest first.
 
@@ -103,25 +130,30 @@ def without_small_terms(expression: Expression, data: Dataset) -> list[Expressio
     >>> print(*without_small_terms(parse("1/(x + 2e-5*x**2 - 3e-7*sin(x)) + 1e-5*exp(x)"), table), sep=" | ")
     1/x | 1/(2e-05*x**2 + x) + 1e-05*exp(x)
     """
-    found: dict[str, Expression] = {}
+    known: set[str] = set()
+    before: Expression | None = None
     for share in SMALL:  # the largest first: where that takes nothing out, none does
         shorter = _without_terms_below(expression, data, share)
         if shorter.size >= expression.size:
             break
+        if shorter == before:
+            continue
+        before = shorter
         smaller, form = canonical_and_skeleton(shorter)
-        if smaller.complexity < expression.complexity:
-            found.setdefault(form, smaller)
-    return list(found.values())
+        if smaller.complexity < expression.complexity and form not in known:
+            known.add(form)
+            yield smaller
 
 
 def _without_terms_below(expression: Expression, data: Dataset, share: float) -> Expression:
     """The tree without the terms whose root mean square is below this share of their sum's."""
 
     def as_sum(terms: Terms) -> Expression:
-        values = [sign * evaluate(term, data.columns).values for sign, term in terms] if len(terms) > 1 else []
-        least = share * _rms(sum(values, np.zeros(data.rows)))
-        kept = [one for one, value in zip(terms, values, strict=True) if not _rms(value) < least] if values else terms
-        (sign, total), *others = kept or terms
+        if len(terms) > 1:
+            values = [sign * evaluate(term, data.columns).values for sign, term in terms]
+            least = share * _rms(sum(values, np.zeros(data.rows)))
+            terms = [one for one, value in zip(terms, values, strict=True) if not _rms(value) < least] or terms
+        (sign, total), *others = terms
         total = total if sign > 0 else apply("neg", total)
         for sign, term in others:
             total = total + term if sign > 0 else total - term

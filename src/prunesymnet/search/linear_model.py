@@ -54,13 +54,13 @@ def needed_columns(data: Dataset, most: float) -> tuple[str, ...]:
     return tuple(data.names[k] for k in alive)
 
 
-def simplest_forms(data: Dataset, required: Sequence[str]) -> list[Expression]:
-    """The linear model, and what may take its place where it is not allowed: that of the required columns alone, a
-    constant."""
+def simplest_forms(names: Sequence[str], required: Sequence[str]) -> list[Expression]:
+    """The linear model of some columns, and what may take its place where it is not allowed: that of the required
+    columns alone, a constant."""
     terms = [Constant(1.0) * Variable(name) for name in required]
     without_constant = [reduce(Expression.__add__, terms)] if terms else []
-    columns: list[Expression] = [Variable(name) for name in required or data.names[:1]]
-    return [linear(data.names), linear(required), *without_constant, reduce(Expression.__add__, columns), Constant(1.0)]
+    columns: list[Expression] = [Variable(name) for name in required or names[:1]]
+    return [linear(names), linear(required), *without_constant, reduce(Expression.__add__, columns), Constant(1.0)]
 
 
 def linear_models(data: Dataset) -> tuple[Fit, Fit]:

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal, Scanner, in_parts
@@ -30,6 +29,7 @@ from prunesymnet.errors import NothingFoundError
 from prunesymnet.operators import select_operators
 from prunesymnet.search.archive import Archive, Candidate
 from prunesymnet.search.budget import Budget
+from prunesymnet.search.columns import SeenColumns, names_in
 from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter
 from prunesymnet.search.linear_model import simplest_forms
@@ -40,14 +40,13 @@ from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
 from prunesymnet.search.stages import STAGES, Batch, Context, Stage, Training, When
 from prunesymnet.search.stages.base import SAYS_SOMETHING
 from prunesymnet.search.stages.networks import NETWORKS, network_of
-from prunesymnet.search.stopping import LimitReached, Limits, Patience, Progress, looks_like_noise
-from prunesymnet.search.waiting import Waiting
+from prunesymnet.search.stopping import TO_SPARE, LimitReached, Limits, Patience, Progress, looks_like_noise
+from prunesymnet.search.threads import one_matrix_thread
+from prunesymnet.search.waiting import AT_ONCE, Waiting
 
 SCREENING = Stage("columns", When.START)  # what is found while columns are chosen
 FITS_AT_A_TIME = 16  # of those that waited, between two looks at whether to stop
 SCAN_MEMORY = 0.5  # of the memory that banks may have: for the copies of one that a scan needs
-# Seconds for rounding when the time is up, and when someone waits.
-PATIENCE = {SearchStatus.TIME_LIMIT: 1.0, SearchStatus.INTERRUPTED: 0.0}
 
 
 def search(
@@ -75,32 +74,42 @@ def search(
         settings = PRESETS[settings]
     if fresh is not None and (not isinstance(fresh, Dataset) or not set(data.names) <= set(fresh.names)):
         raise TypeError("fresh must be a Dataset with all columns of the data, or None")
-    data = distinct_rows(data)
-    data.check_sizes()
-    data = data.with_loss(settings.loss)
+    limits = Limits.start(settings, clock)
+    start = start or Start()
     settings.constraints.check(data.names, tuple(select_operators(settings.operators)))
-    # Our threads work on whole tasks. The matrix products inside are held to one thread each: so they do not get in
-    # each other's way, and give the same numbers with any number of workers.
+    data = distinct_rows(data)
+    data.check_sizes()  # of the rows that count
+    needed = {*settings.constraints.requires, *names_in(start.formulas)}
+    seen = SeenColumns.of(data, settings, needed)
+    data = seen.data.with_loss(settings.loss)
     # A candidate that overflows or leaves its domain is poor, and no reason for a warning.
-    with threadpool_limits(1, user_api="blas"), np.errstate(all="ignore"):
-        rows = Rows.of(data, settings, fresh)
-        return _Search(rows, settings, watch, start or Start(), clock).run()
+    with one_matrix_thread(), np.errstate(all="ignore"):
+        rows = Rows.of(data, settings, None if fresh is None else seen.shifted(fresh))
+        return _Search(rows, settings, watch, start, limits, seen).run()
 
 
 class _Search:
     """The state of a search: the archive, the proposals that wait, and how far it has come."""
 
     def __init__(
-        self, rows: Rows, settings: SearchSettings, watch: Watcher | None, start: Start, clock: Callable[[], float]
+        self,
+        rows: Rows,
+        settings: SearchSettings,
+        watch: Watcher | None,
+        start: Start,
+        limits: Limits,
+        seen: SeenColumns,
     ) -> None:
-        self.limits = Limits.start(settings.time_limit, settings.max_fits, clock)
+        self.limits, self.seen = limits, seen
+        start, watch = seen.start(start), seen.watcher(watch)
         seed = settings.training.seed + start.again
         self.settings = settings = replace(settings, training=replace(settings.training, seed=seed))
         self.network = network_of(rows.every.names, settings)
         self.rows, self.rules = rows, settings.rules()
         self.archive = Archive(self.rows)
         self.fitter = Fitter(self.rows, self.rules, self.archive, settings.fits_per_form, settings)
-        self.finish = Finish(self.rows, self.rules, settings, tuple(filter(self.rules.allow, start.formulas)))
+        first = tuple(filter(self.rules.allow, start.formulas))
+        self.finish = Finish(self.rows, self.rules, settings, first, self.seconds_to_finish, seen.first)
         self.waiting, self.patience = Waiting(self.rows.train.rows), Patience()
         self.watch, self.levels, self.scored = watch, start.levels, 0
         self.training: Training | None = None
@@ -110,10 +119,12 @@ class _Search:
         if self.archive.best is None:
             self.linear_model()  # nothing else was found
         best = self.best
+        if status is SearchStatus.INTERRUPTED:  # someone waits
+            self.finish = replace(self.finish, seconds_left=lambda: 0.0)
         try:
             if self.settings.remove_operators and (self.archive.exact or self.settings.pruner != "exhaustive"):
                 self.archive.best = self.fitter.shrink(best)
-            found, front = self.finish.choose(self.archive, patience=PATIENCE.get(status, math.inf))
+            found, front = self.finish.choose(self.archive)
         except KeyboardInterrupt:  # even now, what has been found is returned
             status = SearchStatus.INTERRUPTED
             if not self.rules.allow(best.expression):
@@ -142,7 +153,7 @@ class _Search:
 
     def linear_model(self) -> None:
         """The linear model and a constant, or the simplest that is allowed."""
-        forms = simplest_forms(self.rows.every, self.settings.constraints.requires)
+        forms = simplest_forms(self.seen.first or self.rows.every.names, self.settings.constraints.requires)
         allowed = [form for form in forms if self.finish.may_be(form)]
         self.archive.set_best(self.fitter.candidate((allowed or forms)[0], "linear"))
         self.fitter.candidate(forms[-1], "constant")
@@ -154,14 +165,14 @@ class _Search:
             context = replace(context, stages=(NETWORKS,))
             return SearchStatus.EXACT if self.take(context.run(When.START), context) else SearchStatus.MAX_EPOCHS
         if len(context.problem.columns) > exhaustive.columns:
-            names, proposals = screen(context, exhaustive.columns)
+            names, proposals = screen(context, exhaustive.columns, lambda found: self.fit_first(found, context))
             context = replace(context, problem=context.problem.only(names))
             if self.take([(SCREENING, Batch(proposals))], context):
                 return SearchStatus.EXACT
         # What the first stages propose beside their best waits for the first level, which may find an exact formula.
         if self.take(context.run(When.START), context, 0 if self.levels < exhaustive.levels else exhaustive.fits):
             return SearchStatus.EXACT
-        progress = Progress()
+        progress = Progress(self.archive.shortest())
         for level in range(self.levels, exhaustive.levels):
             here = self.refocused(context, level).at(level)
             if self.take(here.run(When.LEVEL), here, exhaustive.fits):
@@ -176,8 +187,7 @@ class _Search:
     def is_noise_left(self, context: Context, progress: Progress) -> bool:
         """Whether what the formula of the shortest description leaves looks like noise."""
         chosen = next(iter(self.finish.fitted(self.archive)), None)
-        settled = chosen is not None and progress.is_settled(self.finish.length(chosen, self.rows.used))
-        return looks_like_noise(context, chosen, settled=settled)
+        return looks_like_noise(context, chosen, settled=progress.is_settled(self.archive.shortest()))
 
     def refocused(self, context: Context, level: int) -> Context:
         """With the rows weighted by how far they are from the best formula, where the loss is not the squared one: the
@@ -233,11 +243,19 @@ class _Search:
                 return True
         return False
 
+    def fit_first(self, proposals: list[Proposal], context: Context) -> None:
+        """Fit the most promising of what was found while columns are still being chosen."""
+        self.fit(SCREENING.name, proposals[:AT_ONCE], context)
+
     def fit(self, stage: str, proposals: Iterable[Proposal], context: Context) -> None:
         for proposal in proposals:
             first = None if proposal.rows is None else context.problem.data.take(proposal.rows)
-            self.fitter.propose(proposal.expression, stage, exact=proposal.exact, first=first)
+            self.fitter.propose(context.problem.to_table(proposal.expression), stage, exact=proposal.exact, first=first)
             self.check()
+
+    def seconds_to_finish(self) -> float:
+        """Until the last fits and the rounding must have ended."""
+        return self.limits.time_limit + TO_SPARE - self.limits.seconds
 
     def is_over(self, stage: str) -> bool:
         """Tell the watcher, look at the limits, and say whether an exact formula ends the search."""
@@ -260,7 +278,8 @@ class _Search:
         return self.patience.is_over(self.archive)
 
     def check(self) -> None:
-        self.limits.check(self.archive.fits + self.archive.refused)
+        fits = self.archive.fits + self.archive.refused
+        self.limits.check(fits, self.scored + fits)
 
     @property
     def best(self) -> Candidate:
@@ -269,16 +288,18 @@ class _Search:
 
     def result(self, found: Fit, front: Front, status: SearchStatus) -> SearchResult:
         training = self.training or Training(self.network)
+        front, put_back = self.seen.front(front), self.seen.put_back
+        improvements = tuple((epoch, str(put_back(e)), error) for epoch, e, error in self.archive.improvements)
         return SearchResult(
-            best=found,
+            best=self.seen.fit(found),
             status=status,
             epochs=len(training.losses),
             seconds=self.limits.seconds,
-            candidate=self.best,
+            candidate=self.seen.candidate(self.best),
             network=self.network,
             losses=tuple(training.losses),
             prunings=tuple(training.prunings),
-            improvements=tuple(self.archive.improvements),
+            improvements=improvements,
             front=replace(front, status=status.value, seconds=self.limits.seconds, fits=self.archive.fits),
             fits=self.archive.fits,
             levels=self.levels,

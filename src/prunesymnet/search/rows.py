@@ -102,6 +102,14 @@ def some_rows(data: Dataset, most: int, seed: int) -> Dataset:
     return data.take(np.sort(np.random.default_rng(seed).choice(rows, count, replace=False)))
 
 
+def training_rows(data: Dataset, settings: SearchSettings) -> Dataset:
+    """The rows that candidates will be fitted on."""
+    used = some_rows(data, settings.rows, settings.seed)
+    if used.rows < FEWEST_TO_SPLIT or not settings.holdout:
+        return used
+    return used.take(used.split_rows(settings.holdout, settings.seed)[0])
+
+
 def _split(data: Dataset, holdout: float, seed: int) -> tuple[Dataset, Dataset]:
     if data.rows < FEWEST_TO_SPLIT or not holdout:
         return data, data

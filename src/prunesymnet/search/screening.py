@@ -6,6 +6,8 @@ which columns come up; the columns of the best linear model join them. A column 
 another is seen, because products are scored.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from prunesymnet.bank.bank import Bank, grow_bank
@@ -19,12 +21,15 @@ MOST_NODES = 1200  # of all columns together, each alone: their pairs are scanne
 BEAM, STEPS = 4, 4  # four products or eight nodes name at least as many columns as matter
 
 
-def screen(context: Context, count: int) -> tuple[list[str], list[Proposal]]:
-    """The `count` columns that matter most, in the table's order, and the formulas that say so."""
+def screen(
+    context: Context, count: int, told: Callable[[list[Proposal]], None] = lambda _: None
+) -> tuple[list[str], list[Proposal]]:
+    """The `count` columns that matter most, in the table's order, and the formulas that say so; `told` gets the first
+    of these on the way."""
     problem = context.problem
     found = pursue(
         problem.target, _columns_alone(context), context.scanner, starts=[()], beam=BEAM, steps=STEPS,
-        check=context.check,
+        check=context.check, told=told,
     )  # fmt: skip
     trees = (node for proposal in found for node in postorder(proposal.expression))
     names = dict.fromkeys(node.name for node in trees if isinstance(node, Variable))

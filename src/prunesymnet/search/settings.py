@@ -28,6 +28,7 @@ class SearchStatus(enum.Enum):
     FINISHED = "all stages are through"
     TIME_LIMIT = "stopped at the time limit"
     FIT_LIMIT = "stopped at the limit of fits"
+    EVALUATION_LIMIT = "stopped at the limit of evaluations"
     INTERRUPTED = "interrupted"
     STOPPED = "stopped by a callback"
 
@@ -70,7 +71,8 @@ class ExhaustiveSettings:
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
     """`pruner`: "exhaustive" (banks of small formulas), or one of the paper's, on a trained network.
-    `time_limit` is in seconds; `max_fits` ends the search after so many formulas, which is the same on every machine.
+    `time_limit` is in seconds; `max_fits` ends the search after so many fits, `max_evaluations` after so many
+    formulas that were scored or fitted (at the end of the batch that reaches it): these are the same on every machine.
     `holdout` is the part of the rows that is held out to judge by (0: all are fitted to); `exact` is the relative error
     on them, or on the fresh rows that `search` was given, that ends the search (0: nothing does);
     `fits_per_form` limits how often the same form with other weights is fitted again; at most `rows` rows are used
@@ -89,6 +91,7 @@ class SearchSettings:
     pruner: str = "exhaustive"
     time_limit: float = 60.0
     max_fits: int | None = None
+    max_evaluations: int | None = None
     holdout: float = 0.2
     exact: float = 1e-10
     rows: int = 3000
@@ -120,6 +123,8 @@ class SearchSettings:
         check_whole(self, max_epochs=1, prune_every=1, layers=1, fits_per_form=1, seed=0, rows=10, workers=0)
         if self.max_fits is not None:
             check_whole(self, max_fits=1)
+        if self.max_evaluations is not None:
+            check_whole(self, max_evaluations=1)
         if self.max_complexity is not None:
             check_whole(self, max_complexity=1)
         if not isinstance(self.constraints, Constraints):
@@ -132,6 +137,16 @@ class SearchSettings:
         check_number(self, "holdout", "a fraction from 0 to below 1", lambda v: 0 <= v < 1)
         if self.fit_method not in METHODS:
             raise ValueError(f"fit_method must be one of {', '.join(METHODS)}, got {self.fit_method!r}")
+
+    @property
+    def device(self) -> str:
+        """Where the search runs: banks are scanned there, or networks trained."""
+        return self.exhaustive.device if self.pruner == "exhaustive" else self.training.device
+
+    def on_device(self, device: str) -> "SearchSettings":
+        """The same settings, with banks scanned and networks trained there."""
+        exhaustive, training = replace(self.exhaustive, device=device), replace(self.training, device=device)
+        return replace(self, exhaustive=exhaustive, training=training)
 
     def rules(self) -> Rules:
         """All that a formula must keep."""

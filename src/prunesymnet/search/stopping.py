@@ -14,10 +14,11 @@ from prunesymnet.coefficients import Fit
 from prunesymnet.data import weighted_around
 from prunesymnet.expression import compile_expression, evaluate
 from prunesymnet.search.archive import Archive
-from prunesymnet.search.settings import SearchStatus
+from prunesymnet.search.settings import SearchSettings, SearchStatus
 from prunesymnet.search.stages.base import SAYS_SOMETHING, Context
 
 TO_FINISH = 0.05  # of the time limit: for the last fits and the rounding
+TO_SPARE = 0.4  # seconds beyond the limit that finishing may take: even of a limit of 0.1 s, an answer is rounded
 SIMPLE = 10  # complexity: an exact formula that is longer is given some more batches to find a shorter one
 MORE_BATCHES = 6  # about what a bank proposes until its pairs and single nodes are through
 FINAL = ("polynomials", "networks")  # stages whose exact formulas are final: all terms at once, and shrunk at the end
@@ -25,10 +26,11 @@ MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation, by level: if no more can
 ROWS_TO_CHECK = 2000  # for noise: more rows than banks are scanned with, so that less can be hidden
 BANK = 400  # nodes whose pairs are tried on the residuals
 CLEARLY = 4.0  # bits more than chance
+LEAST_LEFT = 1e-300  # of a sum of squares, for its logarithm: where nothing is left, nothing stands out
 
 
 class LimitReached(Exception):
-    """A limit of time or of fits ends the search."""
+    """A limit of time, of fits or of evaluations ends the search."""
 
     def __init__(self, status: SearchStatus) -> None:
         self.status = status
@@ -36,32 +38,35 @@ class LimitReached(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """Time as `clock` tells it, and the number of fits (None: any)."""
+    """Time as `clock` tells it, and the numbers of fits and of formulas that are scored or fitted (None: any)."""
 
-    time_limit: float
-    max_fits: int | None
+    time_limit: float = math.inf
+    max_fits: int | None = None
+    max_evaluations: int | None = None
     clock: Callable[[], float] = time.monotonic
     began: float = 0.0
 
     @classmethod
-    def start(cls, time_limit: float, max_fits: int | None, clock: Callable[[], float]) -> "Limits":
-        return cls(time_limit, max_fits, clock, clock())
+    def start(cls, settings: SearchSettings, clock: Callable[[], float]) -> "Limits":
+        return cls(settings.time_limit, settings.max_fits, settings.max_evaluations, clock, clock())
 
     @property
     def seconds(self) -> float:
         return self.clock() - self.began
 
-    def check(self, fits: int) -> None:
+    def check(self, fits: int, evaluations: int = 0) -> None:
         """Raise if a limit is reached."""
         if self.seconds > (1 - TO_FINISH) * self.time_limit:
             raise LimitReached(SearchStatus.TIME_LIMIT)
         if self.max_fits is not None and fits >= self.max_fits:
             raise LimitReached(SearchStatus.FIT_LIMIT)
+        if self.max_evaluations is not None and evaluations >= self.max_evaluations:
+            raise LimitReached(SearchStatus.EVALUATION_LIMIT)
 
 
 @dataclass
 class Progress:
-    """Whether the last level has made the best formula's description shorter."""
+    """Whether the last level has made the shortest description shorter: `length` is what it was before."""
 
     length: float = math.inf
 
@@ -105,19 +110,19 @@ def hidden_share(context: Context, chosen: Fit) -> float | None:
     """What share of its residual a formula may have missed without anyone seeing it: any pair of nodes that explains
     more than this would stand out from the best of as many pairs by chance. None if one does."""
     problem = context.problem
-    values, jacobian = compile_expression(chosen.expression).values_and_jacobian(problem.columns)
-    residual, rows = problem.y - values, len(problem.y)
+    values, jacobian = compile_expression(chosen.expression).values_and_jacobian(problem.data.columns)
+    residual, rows = problem.y - values / problem.unit, len(problem.y)
     bank = context.with_reciprocals(context.grow(BANK))
     if not len(bank):
         return None
     regression = Regression(residual, jacobian if len(jacobian) else None, problem.weights)
-    before = float(unexplained(np.zeros((1, 0, rows)), regression)[0])
+    before = max(float(unexplained(np.zeros((1, 0, rows)), regression)[0]), LEAST_LEFT)
     # Of M columns by chance the best leaves about M**(-2/freedom) of what has so many degrees of freedom.
     chance = 2 * math.log2(len(bank)) + math.log2(rows) + CLEARLY
     freedom = max(rows - len(jacobian) - 3, 1)
     for products in (True, False):
         (pairs,) = context.scanner.scan(bank, [regression], products=products)
-        left = max(float(left_by(pairs, bank, products, regression).min(initial=before)), 1e-300)
+        left = max(float(left_by(pairs, bank, products, regression).min(initial=before)), LEAST_LEFT)
         if 0.5 * freedom * math.log2(before / left) > chance:
             return None
     return float(1 - 2 ** (-2 * chance / freedom))

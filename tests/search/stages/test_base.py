@@ -8,10 +8,12 @@ from prunesymnet.bank.query import Proposal, Query
 from prunesymnet.expression import parse
 from prunesymnet.search import STAGES, ExhaustiveSettings, SearchSettings, Start
 from prunesymnet.search.budget import Budget
+from prunesymnet.search.columns import SeenColumns
 from prunesymnet.search.loop import _Search
 from prunesymnet.search.rows import Rows
 from prunesymnet.search.stages import Batch, Stage, When
 from prunesymnet.search.stages.base import measured, substituted
+from prunesymnet.search.stopping import Limits
 
 FEW = ("+", "*", "/", "sin", "exp")
 SMALL = problem("exp(x)*sin(3*y) + x*y", FEW, noise=0.1, rows=16, low=0.3)
@@ -39,7 +41,8 @@ def test_a_stage_may_be_alone(name):
 @pytest.mark.parametrize("name", [stage.name for stage in STAGES])
 def test_a_stage_that_is_switched_off_is_not_there(name):
     settings = SearchSettings(exhaustive=ExhaustiveSettings(without=(name,)))
-    there = _Search(Rows.of(SMALL.data, settings), settings, None, Start(), lambda: 0.0).context().stages
+    seen = SeenColumns(SMALL.data, SMALL.data.names)
+    there = _Search(Rows.of(SMALL.data, settings), settings, None, Start(), Limits(), seen).context().stages
     assert [stage.name for stage in there] == [stage.name for stage in STAGES if stage.name != name]
 
 

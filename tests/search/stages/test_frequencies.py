@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prunesymnet.bank.bank import LISTED, Term, grow_bank
+from prunesymnet.bank.bank import Term, grow_bank
 from prunesymnet.bank.query import Query
 from prunesymnet.bank.regression import Regression, unexplained
 from prunesymnet.bank.targets import Target
 from prunesymnet.expression import Variable, evaluate, parse
-from prunesymnet.search.stages.frequencies import Grid, Waves, refined, scan_frequencies, wave, waves_of
+from prunesymnet.search.stages.frequencies import Grid, Waves, refined, scan_frequencies, wave
 from regressions import fraction_left
 
 COUNT = 1024
@@ -174,20 +174,6 @@ def test_the_phase_is_that_beside_the_fixed_terms():
     query = Query(Target.of(target), (Term(v, Variable("v")),))
     *_, (values, _) = wave(query, Term(u, Variable("u")), 4.5)
     np.testing.assert_allclose(values, np.sin(4.5 * u + 1.1), atol=1e-9)
-
-
-@pytest.mark.parametrize("names", [("sin", "cos"), ("sin",), ("cos",), ()])
-def test_waves_join_the_bank(names):
-    columns = {"x": points(1), "y": points(2)}
-    bank = grow_bank(columns, ("+", "*"), 40)
-    wider = bank.with_terms(waves_of(bank, [0, 1], 30, names))
-    listed = np.flatnonzero(wider.operator == LISTED)
-    assert len(listed) == 60 * len(names)
-    assert len(wider) == len(bank) + len(listed)
-    for node in listed:
-        tree = wider.expression(int(node))
-        assert tree.operator.name in names
-        np.testing.assert_allclose(wider.values[node], evaluate(tree, columns).values, rtol=1e-12)
 
 
 @pytest.mark.parametrize("names", [("sin", "cos"), ("sin",), ("cos",)])

@@ -46,7 +46,7 @@ from prunesymnet.expression.canonical.terms import (
     to_tree,
     variable_atom,
 )
-from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, fold, power
+from prunesymnet.expression.tree import DEEPEST, MOST_NODES, Apply, Constant, Expression, Variable, fold, nesting, power
 from prunesymnet.operators import Operator
 
 __all__ = ["canonical", "canonical_and_skeleton", "combine_terms", "leaf_terms", "skeleton", "to_terms"]
@@ -62,6 +62,13 @@ def canonical(expression: Expression) -> Expression:
 
 def to_terms(expression: Expression) -> Terms:
     """The sum of terms that a formula is; OverflowError or OutOfRange where its constants leave the range of floats."""
+    if expression.complexity > DEEPEST:  # smaller formulas are neither too large nor too deep
+        nodes, deep = expression.size, nesting(expression)
+        if nodes > MOST_NODES or deep > DEEPEST:
+            raise ValueError(
+                f"a formula that is simplified may have {MOST_NODES:,} symbols, {DEEPEST:,} inside one another; "
+                f"this one has {nodes:,}, {deep:,} inside one another"
+            )
     return fold(expression, leaf_terms, combine_terms)
 
 

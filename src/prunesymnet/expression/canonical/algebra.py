@@ -45,8 +45,8 @@ Powers = dict[Atom, Number]
 
 
 def add(*parts: Terms) -> Terms:
-    total: Terms = {}
-    for part in parts:
+    total: Terms = dict(parts[0]) if parts else {}  # a sum of thousands of terms is made by adding one at a time
+    for part in parts[1:]:
         for monomial, coefficient in part.items():
             _add_into(total, monomial, coefficient)
     return _absorb_constants(total)

@@ -9,6 +9,7 @@ from prunesymnet.search.stages.blocks import BLOCKS
 from prunesymnet.search.stages.chains import CHAINS
 from prunesymnet.search.stages.denominators import DENOMINATORS
 from prunesymnet.search.stages.factored_quotients import FACTORED_QUOTIENTS
+from prunesymnet.search.stages.families import FAMILIES
 from prunesymnet.search.stages.fixed_terms import FIXED_TERMS
 from prunesymnet.search.stages.frequencies import FREQUENCIES_OF_NODES
 from prunesymnet.search.stages.grafts import GRAFTS
@@ -35,6 +36,7 @@ STAGES: tuple[Stage, ...] = (
     RATIONAL,
     POWERS,
     FACTORED_QUOTIENTS,
+    FAMILIES,
     FREQUENCIES_OF_NODES,
     PHASES,
     QUERY_PAIRS,

@@ -20,9 +20,9 @@ from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Answers, Proposal, Query, Scanner, in_parts
 from prunesymnet.bank.targets import Factor
 from prunesymnet.data import Dataset
-from prunesymnet.expression import Expression
+from prunesymnet.expression import Expression, canonical
 from prunesymnet.network import Network
-from prunesymnet.search.archive import ArchiveView, Pruned
+from prunesymnet.search.archive import ArchiveView, Candidate, Pruned
 from prunesymnet.search.budget import Budget
 from prunesymnet.search.settings import SearchSettings
 
@@ -109,6 +109,11 @@ class Context:
                 continue
             if stage.when is When.START or len(self.pair_bank):  # empty where no column varies within floats' range
                 yield from ((stage, batch) for batch in stage.propose(self))
+
+    def formula(self, candidate: Candidate) -> Expression:
+        """A candidate's formula, in the units of the problem."""
+        formula = self.problem.from_table(candidate.expression)
+        return canonical(formula) if self.problem.has_units else formula
 
     # Banks
 

@@ -47,7 +47,7 @@ def _next_blocks(context: Context, done: set[frozenset[str]]) -> dict[str, Expre
     """The blocks of the shortest description that have not been tried yet; nothing if there are none."""
     near = [c for c in context.archive.by_length() if context.archive.unexplained(c) < NEARLY_RIGHT]
     for candidate, only_products in product(near, (True, False)):
-        parts = blocks(candidate.expression, only_products=only_products)
+        parts = blocks(context.formula(candidate), only_products=only_products)
         known = all(context.problem.has(part) for part in parts.values())
         if parts and known and frozenset(map(str, parts.values())) not in done:
             return parts

@@ -14,18 +14,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.bank.bank import LEAF, Bank, Term
+from prunesymnet.bank.bank import Bank, Term
 from prunesymnet.bank.query import EXACT, Proposal, Query
 from prunesymnet.bank.regression import Regression, Residual
 from prunesymnet.coefficients.linear import weighted_least_squares
-from prunesymnet.expression import Constant, Expression, apply
+from prunesymnet.expression import Constant, apply
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
 
 Array = NDArray[np.float64]
 
 FREQUENCIES = 2048  # on the grid of a node: up to some 300 waves over its range
 LOWER = 4  # of the nodes that are less simple, only the lower part of them is scanned
-BANK = 400  # nodes whose products with waves of columns are scanned
 CENTRAL = 3.0  # median deviations from the median: rows beyond are tails...
 TAILS = 2.0  # ...if they make the range so many times larger
 CHUNK = 2048  # frequencies whose phases are computed at a time
@@ -34,15 +33,9 @@ PURE = 0.3  # of a wave's size that may be off for it to be tried as a sine or c
 
 
 def propose(context: Context) -> Iterator[Batch]:
-    """Products with sines and cosines of the columns; waves of simple nodes, alone, beside a term, in sums."""
+    """Waves of simple nodes, alone, beside a term, in sums."""
     names = functions_of(context)
     target, bank, budget = context.problem.target, context.pair_bank, context.budget
-    columns = [node for node in range(len(bank)) if bank.operator[node] == LEAF]
-    if not columns:
-        return
-    with_waves = bank.first(BANK).with_terms(waves_of(bank, columns, budget.waves_in_bank // len(columns), names))
-    answers = context.scanner.pairs([Query(target)], with_waves)
-    yield Batch(answers.proposals, answers.scored)
     waves, nodes, alone = Waves(bank, context.scanner.keep, names), bank.algebraic_nodes(), [Query(target)]
     lower = {
         node: Grid.of(bank.values[node], FREQUENCIES // LOWER)
@@ -151,20 +144,6 @@ def wave(query: Query, u: Term, frequency: float, names: tuple[str, ...] = ("sin
     if "sin" not in names:
         phase -= np.pi / 2
     return [*found, Term(shifted, apply(names[0], inside + Constant(phase)))]
-
-
-def waves_of(bank: Bank, nodes: list[int], count: int, names: tuple[str, ...]) -> list[Term]:
-    """sin(w*u) and cos(w*u) for a grid of w for each of these nodes."""
-    found: list[Term] = []
-    for node in nodes:
-        u, tree = bank.term(node)
-        frequencies = Grid.of(u, count).frequencies
-        phase = np.outer(frequencies, u)
-        for name, function in (("sin", np.sin), ("cos", np.cos)):
-            if name in names:
-                trees: list[Expression] = [apply(name, Constant(float(w)) * tree) for w in frequencies]
-                found += map(Term, function(phase), trees)
-    return found
 
 
 class Hit(NamedTuple):

@@ -51,7 +51,7 @@ def propose(context: Context) -> Iterator[Batch]:
     done: set[Expression] = set()
 
     def graft() -> Iterator[Batch]:
-        found = [candidate.expression for candidate in context.archive.front()]
+        found = map(context.formula, context.archive.front())
         fresh = [f for f in found if f.complexity <= LONGEST and f not in done and context.problem.has(f)]
         done.update(fresh)
         yield from _grafted(context, fresh)

@@ -12,6 +12,7 @@ from prunesymnet.bank.query import Proposal
 from prunesymnet.network import Network
 from prunesymnet.network.pruning import PRUNERS, Trained, reverse
 from prunesymnet.network.training import Trainer
+from prunesymnet.operators import PAPER, select_operators
 from prunesymnet.search.archive import Pruned
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.search.stages.base import Batch, Context, Stage, Training, When
@@ -51,7 +52,13 @@ def overlap(before: set[Edges], now: set[Edges]) -> float:
 
 
 def network_of(names: tuple[str, ...], settings: SearchSettings) -> Network:
-    return Network(names, settings.operators, settings.layers)
+    """The network to be trained. A search of banks trains none, and there operators may be asked for that are no nodes
+    of a network, powers and pi."""
+    operators = settings.operators
+    if settings.pruner == "exhaustive":
+        rows = [row for row in select_operators(operators).values() if row.name != "id"]
+        operators = tuple(row for row in rows if row.arity and row.name != "pow") or (PAPER if rows else ())
+    return Network(names, operators, settings.layers)
 
 
 class _Candidates:

@@ -19,7 +19,6 @@ from prunesymnet.search.stages.base import Batch, Context, Stage, When
 Array = NDArray[np.float64]
 
 MOST_DEGREE = 12  # beyond it, floats tell powers apart badly
-DEGREES, NUMBERS_OF_TERMS = 3, 6  # that are proposed in noise, which may hide a term, or show one too many
 EXACT_BY_DIFFERENCE = 1e-13  # of the variation, where it is a difference of sums of squares: less is rounding
 
 
@@ -30,9 +29,12 @@ def propose(context: Context) -> Iterator[Batch]:
     yield Batch([found for target in inside for found in polynomials(problem, target, only_exact=True)])
 
 
-def polynomials(problem: Problem, target: Target, *, only_exact: bool = False) -> Iterator[Proposal]:
+def polynomials(
+    problem: Problem, target: Target, *, only_exact: bool = False, degrees: int = 1, lengths: int = 1
+) -> Iterator[Proposal]:
     """The polynomial of all columns of the lowest degree that is exact, without the terms that the data do not need;
-    else (unless `only_exact`) those of the degrees that pay best, with more and with fewer terms."""
+    else (unless `only_exact`) those of so many `degrees` that pay best, each with so many numbers of terms
+    (`lengths`)."""
     root = np.sqrt(target.weights)
     rows = int((target.weights > 0).sum())
     counts = [comb(len(problem.columns) + degree, degree) for degree in range(MOST_DEGREE + 1)]
@@ -53,12 +55,12 @@ def polynomials(problem: Problem, target: Target, *, only_exact: bool = False) -
     exact = np.flatnonzero(left <= EXACT_BY_DIFFERENCE * variation)
     if not len(exact) and only_exact:
         return
-    lengths = residual_bits(rows, left) + (constant_bits(rows) + BITS_PER_SYMBOL) * np.array(counts)
-    degrees = exact[:1] if len(exact) else np.argsort(lengths, kind="stable")[:DEGREES]
+    bits = residual_bits(rows, left) + (constant_bits(rows) + BITS_PER_SYMBOL) * np.array(counts)
+    tried = exact[:1] if len(exact) else np.argsort(bits, kind="stable")[:degrees]
     seen: set[tuple[int, ...]] = set()
-    for degree in degrees.tolist():
+    for degree in tried.tolist():
         steps = sorted(elimination(columns[: counts[degree]], values, rows), key=lambda step: step.length)
-        for step in steps[: 1 if len(exact) else NUMBERS_OF_TERMS]:
+        for step in steps[: 1 if len(exact) else lengths]:
             which = tuple(index for index, _ in step.kept)
             if which in seen:
                 continue

@@ -1,0 +1,270 @@
+"""Families: formulas with constants inside, such as exp(t*g), 1/(g + t) or exp(t*(g - m)**2), each known on a grid.
+
+A bank has exp(x), but not exp(-0.3*x). A family has one formula for every t, and no grid of t is fine enough to hit the
+right one. But beside phi(t) there is its derivative in t, and
+
+    phi(t + d) = phi(t) + d*phi'(t) + ...
+
+so the two together, as two columns of a regression, stand for all t nearby. A *member* of a family is a point of the
+grid with these columns, and is asked about in the same way as a node (`family_scan`): what does it explain, with the
+best coefficients? The ratio of the two is a step to the best t, and a few such steps lead there (`family_fit`).
+
+The grid follows the values of g, in whatever units they are: rates over its range, shifts and centres within and around
+it.
+
+>>> from prunesymnet.expression import to_text
+>>> x = np.linspace(0, 10, 40)
+>>> found = members([Term(x, Variable("x"))], SIMPLE[:1])
+>>> print(to_text(found.expression(17), digits=3), found.columns[17].shape)
+exp(-0.102*x) (2, 40)
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prunesymnet.bank.bank import Term
+from prunesymnet.expression import (
+    Apply,
+    Constant,
+    Expression,
+    Program,
+    Variable,
+    apply,
+    canonical,
+    compile_expression,
+    parse,
+)
+from prunesymnet.operators import Operator
+
+Array = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+# Grids, in units of the range of g.
+RATES = np.geomspace(0.3, 60.0, 14)  # from nearly a straight line to a spike
+SHIFTS = np.geomspace(0.02, 20.0, 10)  # beyond the end of the range: from a pole beside it to nearly a straight line
+CENTRES = np.linspace(0.0, 1.0, 9)
+WIDTHS = np.geomspace(0.03, 1.0, 7)
+TURNS = np.arange(1, 201)  # radians: a step by one is less than a fifth of a wave at either end
+# Grids of what has no unit.
+EXPONENTS = np.array([-4.0, -3.0, -2.5, -1.7, -1.3, -0.7, -0.3, 0.3, 0.7, 1.3, 1.7, 2.5, 3.5, 4.5])
+STRETCHES = np.array([0.4, 0.7, 1.4, 2.0, 3.0])  # exponents inside an exponential
+SIZES = np.geomspace(0.1, 10.0, 6)  # of what stands in that exponential, at the median of g
+
+DEPENDENT = 1e-6  # of a column's length: what others leave of it is not to be told from its rounding
+CONSTANTS = ("t", "m", "p")  # inside templates
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """`template` is a formula of g; its free constants are those inside, and `grid` says which are tried for the values
+    of g: [members, constants], in the order in which they stand in the template."""
+
+    template: Expression
+    grid: Callable[[Array], Array]
+
+    @classmethod
+    def of(cls, template: str, grid: Callable[[Array], Array]) -> "Family":
+        """From a text in which t, m and p are the constants."""
+        return cls(parse(template).substitute(dict.fromkeys(CONSTANTS, Constant(1.0))), grid)
+
+    @cached_property
+    def program(self) -> Program:
+        return compile_expression(self.template)
+
+    def complexity(self, of: Expression) -> int:
+        """Of its members' formulas; an exponential of a logarithm is a power, and simpler than it is written."""
+        if isinstance(of, Apply) and of.operator.name == "log":
+            return self._of_logarithm + of.operands[0].complexity - 1
+        return self.template.complexity + of.complexity - 1
+
+    @cached_property
+    def _of_logarithm(self) -> int:
+        return canonical(self.template.substitute({"g": apply("log", Variable("g"))})).complexity
+
+    def expression(self, of: Expression, inside: Sequence[float] | Array) -> Expression:
+        return self.template.with_constants([float(value) for value in inside]).substitute({"g": of})
+
+    def term(self, node: Term, inside: Array) -> Term:
+        """The member with these constants inside."""
+        return Term(self.program.values({"g": node.values}, inside), self.expression(node.expression, inside))
+
+
+def _rates(g: Array) -> Array:
+    """Of both signs."""
+    rates = RATES / np.ptp(g)
+    return np.concatenate([rates, -rates])[:, None]
+
+
+def _rising(g: Array) -> Array:
+    """Rates by which exp(t*g) stays above 1, if there are such."""
+    sign = float((g > 0).all()) - float((g < 0).all())
+    return sign * (RATES / np.ptp(g))[:, None] if sign else np.empty((0, 1))
+
+
+def _falling(g: Array) -> Array:
+    """Rates by which exp(t*g) stays below 1."""
+    return -_rising(g)
+
+
+def _above(g: Array) -> Array:
+    """Shifts by which g + t is positive."""
+    return np.asarray(SHIFTS * np.ptp(g) - g.min())[:, None]
+
+
+def _below(g: Array) -> Array:
+    """Shifts by which t - g is positive."""
+    return np.asarray(SHIFTS * np.ptp(g) + g.max())[:, None]
+
+
+def _exponents(g: Array) -> Array:
+    return EXPONENTS[:, None] if (g > 0).all() else np.empty((0, 1))
+
+
+def _peaks(g: Array) -> Array:
+    """-1/(2*width**2) and centre."""
+    return _every(-1 / (2 * (WIDTHS * np.ptp(g)) ** 2), g.min() + CENTRES * np.ptp(g))
+
+
+def _squared_widths(g: Array) -> Array:
+    """Centre and width**2."""
+    return _every(g.min() + CENTRES * np.ptp(g), (WIDTHS * np.ptp(g)) ** 2)
+
+
+def _steps(g: Array) -> Array:
+    """Steepness and centre."""
+    return _every(2 / (WIDTHS * np.ptp(g)), g.min() + CENTRES * np.ptp(g))
+
+
+def _steps_either_way(g: Array) -> Array:
+    up = _steps(g)
+    return np.concatenate([up, up * [-1, 1]])
+
+
+def _stretches(g: Array) -> Array:
+    """Rate and exponent."""
+    if not (g > 0).all():
+        return np.empty((0, 2))
+    size, power = _every(SIZES, STRETCHES).T
+    return np.stack([size ** (1 / power) / np.median(g), power], axis=1)
+
+
+def _frequencies(g: Array) -> Array:
+    """Frequency and a phase of 0: the derivative by the phase is the other one of sine and cosine."""
+    return np.stack([TURNS / np.ptp(g), np.zeros(len(TURNS))], axis=1)
+
+
+def _every(one: Array, two: Array) -> Array:
+    return np.stack([grid.reshape(-1) for grid in np.meshgrid(one, two)], axis=1)
+
+
+SIMPLE = (
+    Family.of("exp(t*g)", _rates),
+    Family.of("log(exp(t*g) - 1)", _rising),
+    Family.of("log(1 - exp(t*g))", _falling),
+    *(Family.of(text, _above) for text in ("1/(g + t)", "1/(g + t)**2", "1/sqrt(g + t)", "sqrt(g + t)", "log(g + t)")),
+    *(Family.of(text, _below) for text in ("1/(t - g)", "1/(t - g)**2", "1/sqrt(t - g)", "sqrt(t - g)", "log(t - g)")),
+    Family.of("g**t", _exponents),
+)
+"""With one constant inside."""
+
+LOCATED = (
+    Family.of("exp(t*(g - m)**2)", _peaks),
+    Family.of("1/((g - m)**2 + t)", _squared_widths),
+    Family.of("1/(1 + exp(t*(g - m)))", _steps),
+    Family.of("log(1 + exp(t*(g - m)))", _steps_either_way),
+    Family.of("exp(-(t*g)**p)", _stretches),
+)
+"""With two: peaks, steps, and what falls in another way than an exponential."""
+
+WAVES = (Family.of("sin(t*g + p)", _frequencies), Family.of("cos(t*g + p)", _frequencies))
+
+
+def family_of(operator: Operator) -> Family:
+    """Of any other function, with a rate and a centre."""
+    return Family(apply(operator, Constant(1.0) * (Variable("g") - Constant(1.0))), _steps_either_way)
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """Points of the grids of some families, each of some node g: `columns` [members, 1 + constants, rows] are the value
+    and its derivatives (0 where there are fewer), `complexity` and `inside` those of its formula."""
+
+    families: tuple[Family, ...]
+    nodes: tuple[Term, ...]
+    family: Numbers
+    node: Numbers
+    inside: Array
+    columns: Array
+    complexity: Numbers
+
+    def __len__(self) -> int:
+        return len(self.family)
+
+    def expression(self, member: int) -> Expression:
+        family = self.families[int(self.family[member])]
+        count = len(family.program.constants)
+        return family.expression(self.nodes[int(self.node[member])].expression, self.inside[member, :count])
+
+    @cached_property
+    def groups(self) -> list[slice]:
+        """The members of each family and node: they lie side by side."""
+        changes = (np.diff(self.family) != 0) | (np.diff(self.node) != 0)
+        edges = [0, *(np.flatnonzero(changes) + 1).tolist(), len(self)]
+        return [slice(*ends) for ends in pairwise(edges)]
+
+    @cached_property
+    def basis(self) -> Array:
+        """The columns made orthonormal, beside a constant."""
+        rest = self.columns - self.columns.mean(axis=2, keepdims=True)
+        return orthonormal(rest)
+
+
+def orthonormal(columns: Array) -> Array:
+    """Each set of columns [sets, columns, rows] made orthonormal; what is left of one only by rounding is 0."""
+    out = np.empty_like(columns)
+    for k in range(columns.shape[1]):
+        column = columns[:, k]
+        size = np.sqrt(np.einsum("mn,mn->m", column, column))
+        column = column / np.where(size > 0, size, 1.0)[:, None]
+        for _ in range(2):
+            for other in range(k):
+                column = column - np.einsum("mn,mn->m", column, out[:, other])[:, None] * out[:, other]
+        length = np.sqrt(np.einsum("mn,mn->m", column, column))
+        usable = length > DEPENDENT
+        out[:, k] = column * np.where(usable, 1 / np.where(usable, length, 1.0), 0.0)[:, None]
+    return out
+
+
+def members(nodes: Sequence[Term], families: Iterable[Family]) -> Members:
+    """All points of the grids of the families, for each node; those that are finite and vary."""
+    families, nodes = tuple(families), tuple(nodes)
+    rows = len(nodes[0].values) if nodes else 0
+    most = max((len(family.program.constants) for family in families), default=1)
+    parts: list[tuple[Numbers, Numbers, Array, Array]] = [
+        (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty((0, most)), np.empty((0, 1 + most, rows)))
+    ]
+    with np.errstate(all="ignore"):
+        for f, family in enumerate(families):
+            grids = [family.grid(node.values) for node in nodes]
+            of = np.repeat(np.arange(len(nodes)), [len(grid) for grid in grids])
+            if not len(of):
+                continue
+            theta = np.concatenate(grids)
+            values, slopes = family.program.values_and_jacobian({"g": np.array([nodes[k].values for k in of])}, theta)
+            columns = np.concatenate([values[:, None], slopes], axis=1)
+            largest = np.abs(columns).max(axis=2, keepdims=True)
+            columns /= np.where(largest > 0, largest, 1.0)
+            good = np.isfinite(columns).all(axis=(1, 2)) & (np.ptp(columns[:, 0], axis=1) > DEPENDENT)
+            missing = most - theta.shape[1]
+            inside = np.pad(theta[good], ((0, 0), (0, missing)))
+            padded = np.pad(columns[good], ((0, 0), (0, missing), (0, 0)))
+            parts.append((np.full(len(inside), f), of[good], inside, padded))
+    number, node, inside, columns = (np.concatenate(part) for part in zip(*parts, strict=True))
+    sizes = np.array([[family.complexity(node.expression) for node in nodes] for family in families], dtype=np.int64)
+    complexity = sizes[number, node] if len(number) else number
+    return Members(families, nodes, number, node, inside, columns, complexity)

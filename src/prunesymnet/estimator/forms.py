@@ -1,0 +1,68 @@
+"""The forms that users write: `y = a*exp(-b*x)`, names that are nearly a column's, and where a form has no value."""
+
+import difflib
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from prunesymnet.data import Dataset
+from prunesymnet.data.messages import warn
+from prunesymnet.errors import DataError
+from prunesymnet.expression import Apply, Expression, evaluate, parse, postorder, to_text
+from prunesymnet.operators import Operator
+
+SHORTEST_NAME = 3  # letters: names that are shorter are near to one another without a mistake, x0 and x1
+NEARLY = 0.75  # of the letters are the same: as in sped and speed, temp and tempo
+
+
+def read_form(form: str | Expression, operators: Sequence[Operator]) -> Expression:
+    """The formula that is meant: what stands on the right of an `=`, if there is one."""
+    if isinstance(form, Expression):
+        return form
+    left, equals, right = form.partition("=") if isinstance(form, str) else ("", "", form)
+    if not equals:
+        return parse(form, operators=operators)
+    tree = parse(right, operators=operators)
+    if not left.strip().isidentifier() or left.strip() in tree.variables:
+        raise ValueError(f"a form must be a formula, or `y = formula` with the target alone on the left, got {form!r}")
+    return tree
+
+
+def parameters_of(form: Expression, columns: Sequence[str]) -> list[str]:
+    """The names in a form that are no columns: constants to be fitted. One that is nearly the name of a column which
+    the form does not have is told of."""
+    parameters = [name for name in form.variables if name not in columns]
+    hints = {name: near for name in parameters if (near := _nearly(name, set(columns) - set(form.variables)))}
+    if parameters == list(form.variables) != [str(form)]:
+        hint = "".join(f"; did you mean {near!r} by {name!r}?" for name, near in hints.items())
+        known = ", ".join(columns)
+        raise ValueError(f"the form {form} has none of the columns ({known}): all its names would be constants{hint}")
+    for name, near in hints.items():
+        warn(f"{name!r} is no column, so it is fitted as a constant; did you mean {near!r}?")
+    return parameters
+
+
+def _nearly(name: str, columns: Collection[str]) -> str | None:
+    if len(name) < SHORTEST_NAME:
+        return None
+    return next(iter(difflib.get_close_matches(name, sorted(columns), n=1, cutoff=NEARLY)), None)
+
+
+def no_value_error(form: Expression, parameters: Mapping[str, float], data: Dataset) -> DataError:
+    """That a form has no value, and where: the first of its parts that has none, the row, and the values there."""
+    for node in postorder(form):
+        if not isinstance(node, Apply):
+            continue
+        values = np.broadcast_to(evaluate(node.substitute(dict(parameters)), data.columns).values, data.rows)
+        rows = np.flatnonzero(~np.isfinite(values))
+        if len(rows):
+            row, named = int(rows[0]), [name for name in node.variables if name not in parameters]
+            at = ", ".join(f"{name} = {data.columns[name][row]:.6g}" for name in named)
+            constants = ", ".join(f"{name} = {parameters[name]:.6g}" for name in node.variables if name in parameters)
+            said = f" (from {constants})" if constants else ""
+            return DataError(
+                f"the form {form} has no value in row {row + 1}: {to_text(node, digits=6)} is not a finite number "
+                f"where {at or 'its numbers are such'}{said}; {len(rows)} of {data.rows} rows are so: leave them "
+                "out, or change the form"
+            )
+    return DataError(f"the form {form} is too large on these data to be fitted; use other units")

@@ -1,0 +1,117 @@
+"""Constants inside: members of families alone, times a node, beside a node, and two of them, for the target and for the
+queries of other stages (`bank/families.py`)."""
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prunesymnet.bank.bank import LEAF, RECIPROCAL, Bank, Term
+from prunesymnet.bank.families import LOCATED, SIMPLE, WAVES, Members, family_of, members
+from prunesymnet.bank.family_fit import refined
+from prunesymnet.bank.family_scan import Hit, alone, beside_members, beside_nodes, terms_of, times_nodes
+from prunesymnet.bank.problem import Problem
+from prunesymnet.bank.query import EXACT, Proposal, Query, by_rank
+from prunesymnet.coefficients.description import BITS_PER_SYMBOL, residual_bits
+from prunesymnet.expression import Variable, apply
+from prunesymnet.search.constraints import Vocabulary
+from prunesymnet.search.stages.base import Batch, Context, Stage, When
+
+Array = NDArray[np.float64]
+T = TypeVar("T")
+
+REFINED = 40  # hits for each answer that is kept of a complexity: only at their best constants are they compared
+PROPOSED = 5  # the same of formulas
+FIRST = 2000  # nodes of the bank among which products of columns are looked for
+# Functions whose families are written out, and those in which a constant inside is one outside.
+COVERED = {"exp", "log", "sqrt", "inv", "sin", "cos", "square", "cube", "id", "neg", "abs"}
+MOST_FIXED = 6  # terms of a query: beside more, anything nearly smooth explains the rest
+
+
+def propose(context: Context) -> Iterator[Batch]:
+    bank, budget, problem = context.pair_bank, context.budget, context.problem
+    known = Vocabulary(problem.operators)
+    simple, located, waves = (
+        [family for family in families if known.has(family.template)] for families in (SIMPLE, LOCATED, WAVES)
+    )
+    located += [family_of(row) for name, row in problem.operators.items() if row.arity == 1 and name not in COVERED]
+    columns = [bank.term(node) for node in range(len(bank)) if bank.operator[node] == LEAF]
+    centred = [*columns, *logarithms(problem)] if len(columns) <= budget.located_columns else []
+    partners, target = bank.first(budget.family_partners), problem.target
+    answers = partial(_answers, bank=partners, keep=context.scanner.keep)
+    queries = [query for query in [*context.queries, *in_logarithms(problem)] if len(query.fixed_terms) <= MOST_FIXED]
+    kinds = [members(columns, simple), members(centred, located), members(nodes_of(context), simple)]
+    kinds = [found for found in kinds if len(found)]
+    for asked in ([Query(target)], queries):
+        for found in kinds:
+            yield Batch(answers(found, alone(found, asked)), len(found) * len(asked))
+    kinds += [members(columns, waves[:1])] if waves else []
+    beside = [Query(target), *(Query(target, (term,)) for term in context.simple_terms(budget.family_terms))]
+    for found in kinds:
+        some = bank.first(min(len(partners), budget.family_pairs // max(len(found), 1)))
+        for query in beside if found is kinds[0] else beside[:1]:
+            context.check()
+            hits = [*times_nodes(found, some, query), *beside_nodes(found, some, query)]
+            yield Batch(answers(found, hits), 2 * len(found) * len(some))
+    for families in ([*simple, *waves[:1]], simple):
+        both = members(columns, families)
+        if 0 < len(both) ** 2 <= 2 * budget.family_pairs:
+            yield Batch(answers(both, beside_members(both, Query(target))), len(both) ** 2 // 2)
+            return
+
+
+def nodes_of(context: Context) -> list[Term]:
+    """What may stand inside beside the columns: products and quotients of these, one over them, and the simplest of the
+    bank."""
+    bank, most = context.with_reciprocals(context.single_bank.first(FIRST)), context.budget.family_nodes
+    products = set(bank.monomials())
+    over = [k for k in range(len(bank)) if bank.operator[k] == RECIPROCAL and int(bank.left[k]) in products]
+    simple = bank.algebraic_nodes()[:most]
+    nodes = bank.different([*sorted([*products, *over])[: 2 * most], *simple])
+    return [bank.term(node) for node in nodes if bank.operator[node] != LEAF][:most]
+
+
+def logarithms(problem: Problem) -> list[Term]:
+    """Of the columns that have one."""
+    if not {"exp", "log"} <= set(problem.operators):
+        return []
+    return [
+        Term(np.log(column), apply("log", Variable(name)))
+        for name, column in problem.columns.items()
+        if (column > 0).all()
+    ]
+
+
+def in_logarithms(problem: Problem) -> list[Query]:
+    """A product of any powers of the columns with a member: its logarithm is a sum."""
+    logs = logarithms(problem)
+    target = problem.target.undo_functions(problem.operators["exp"]) if logs else None
+    return [] if target is None else [Query(target, tuple(logs))]
+
+
+def _answers(found: Members, hits: list[Hit], *, bank: Bank, keep: int) -> list[Proposal]:
+    """The formulas of the best hits, at their best constants."""
+    rows = found.columns.shape[2]
+    chosen = _promising([(hit.unexplained, hit.complexity, hit) for hit in hits], REFINED * keep, rows)
+    after = refined(chosen, found, bank)
+    best = [(float(after.unexplained[k]), hit.complexity, k) for k, hit in enumerate(chosen)]
+    return [
+        Proposal(chosen[k].query.formula(terms_of(chosen[k], after.terms(k), bank)), float(after.unexplained[k]))
+        for k in _promising(best, PROPOSED * keep, rows)
+    ]
+
+
+def _promising(entries: list[tuple[float, int, T]], count: int, rows: int) -> list[T]:
+    """So many of entries with an error and a complexity: the shortest descriptions, which are what is simple where all
+    errors are noise, and the best of each complexity, in equal parts."""
+    shortest = sorted(entries, key=lambda e: float(residual_bits(rows, max(e[0], EXACT))) + BITS_PER_SYMBOL * e[1])
+    ranked = by_rank(entries, lambda entry: entry[0], lambda entry: entry[1])
+    turns = (entry for both in zip(shortest, ranked, strict=True) for entry in both)
+    different = {id(entry): entry for entry in turns}
+    return [item for _, _, item in islice(different.values(), count)]
+
+
+FAMILIES = Stage("families", When.LEVEL, propose)

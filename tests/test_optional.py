@@ -1,0 +1,68 @@
+"""What works without the packages that only some need, and what an error says where one is missing."""
+
+import subprocess
+import sys
+
+import pytest
+
+from prunesymnet.optional import check_device, import_torch
+
+WITHOUT = """
+import sys
+class Missing:
+    def find_spec(self, name, *_):
+        if name.partition(".")[0] == "torch":
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Missing())
+"""
+
+
+def outcome(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", WITHOUT + code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_search_needs_no_torch():
+    assert outcome(
+        "import numpy as np, prunesymnet as psn\n"
+        "x = np.linspace(-2, 2, 40)\n"
+        "print(psn.PruneSymRegressor(progress=False).fit(x[:, None], x**2 / 2 - x).best_)\n"
+        "own = psn.make_operator('bump', lambda u: np.exp(-u * u))\n"
+        "rules = dict(operators=['+', '*', own], preset='paper', max_epochs=40, progress=False)\n"
+        "print(len(psn.PruneSymRegressor(**rules).fit(x[:, None], np.exp(-x * x)).equations_) > 0)\n"
+    ).splitlines() == ["y = x1**2/2 - x1", "True"]
+
+
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [
+        ("psn.PruneSymRegressor(device='cuda').fit([[1], [2], [3]], [1, 2, 3])", "device='cuda'"),
+        ("psn.PruneSymRegressor().fit_form('a*x', [[1], [2], [3]], [1, 2, 3]).torch()", "to_torch"),
+        ("psn.TensorBoard('.')", "TensorBoard"),
+        ("psn.make_operator('bump', abs, torch=abs)", "torch="),
+    ],
+)
+def test_what_needs_torch_says_what_to_install(call, what):
+    code = f"import prunesymnet as psn\ntry:\n    {call}\nexcept ImportError as error:\n    print(error)"
+    assert outcome(code).strip() == f"{what} needs torch: pip install 'prunesymnet[torch]'"
+
+
+def test_the_command_says_what_to_install(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n2,3\n3,5\n")
+    arguments = ["prunesymnet", "fit", str(tmp_path / "t.csv"), "-y", "b", "--device", "cuda"]
+    code = f"sys.argv = {arguments!r}\nfrom prunesymnet.cli import main\nmain()"
+    done = subprocess.run([sys.executable, "-c", WITHOUT + code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "error: device='cuda' needs torch: pip install 'prunesymnet[torch]'\n"
+
+
+def test_devices(monkeypatch):
+    torch = import_torch("a test")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    for device in ("cpu", "cuda", "cuda:1"):
+        check_device(device)
+    for device in ("cuda:2", "cuda:x"):
+        with pytest.raises(ValueError, match=f"device must be cpu or one of cuda:0, cuda:1, got '{device}'"):
+            check_device(device)
