@@ -146,7 +146,8 @@ def test_the_time_limit_ends_it_with_a_formula():
     found = search(data, replace(QUICK, layers=4, max_epochs=10**7, time_limit=60), clock=Clock(step=1.0))
     assert found.status is SearchStatus.TIME_LIMIT
     assert 0 < found.epochs <= 60
-    assert 57 <= found.seconds < 80  # the last 5% are for finishing, which looks once or twice at each formula
+    # The last 5% are for finishing, which looks once or twice at each formula: how many there are, the network decides.
+    assert 57 <= found.seconds < 120
     assert evaluate(found.best.expression, data.columns).finite.all()
 
 
