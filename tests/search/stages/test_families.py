@@ -47,9 +47,8 @@ def test_functions_of_ones_own_have_families_too():
     columns = columns_of(60)
     target = 2 * np.tanh(1.7 * (columns["x"] - 0.4)) + 1
     found = proposals(columns, target, (*DEFAULT, "tanh"))
-    best = min(found, key=lambda proposal: proposal.unexplained)
-    assert best.unexplained < 1e-10
-    assert "tanh" in str(best.expression)
+    with_it = [proposal.unexplained for proposal in found if "tanh" in str(proposal.expression)]
+    assert min(with_it) < 1e-10  # a step by an exponential is as exact
 
 
 def test_columns_that_change_their_sign_have_no_logarithm():
