@@ -16,7 +16,7 @@ ORDER = {
     "": (
         "version", "errors", "settings", "optional", "operators", "data", "expression", "export", "network",
         "coefficients", "bank", "catalogue", "equations", "selection", "search", "progress", "runs", "estimator",
-        "report", "cli", "__main__",
+        "report", "studio", "cli", "__main__",
     ),
     "operators": ("operator", "protection", "onnx", "table", "custom"),
     "data": (
@@ -28,7 +28,7 @@ ORDER = {
         "sampling",
     ),
     "expression.canonical": ("numbers", "terms", "algebra"),
-    "export": ("common", "latex", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
+    "export": ("common", "latex", "mathml", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
     "network": ("activation", "network", "training", "pruning"),
     "network.pruning": ("subnetwork", "beam", "random", "reverse"),
     "catalogue": ("forms", "matching"),
@@ -45,6 +45,10 @@ ORDER = {
         "base", "power_law", "polynomials", "networks", "unwrapping", "fixed_terms", "denominators",
         "pairs", "singles", "chains", "rational", "powers", "factored_quotients", "families", "frequencies", "phases",
         "query_pairs", "pursuit", "grafts", "blocks",
+    ),
+    "studio": (
+        "workspace", "words", "safety", "forms", "tables", "searches", "worker", "queue", "front", "looks", "notebook",
+        "studio", "pages", "server",
     ),
     "cli": ("settings", "printing", "tables", "demo", "draw", "app"),
     "estimator": ("parameters", "tables", "forms", "regressor"),

@@ -231,10 +231,15 @@ def load_example(name: str) -> Dataset:
     if name not in EXAMPLES:
         raise DataError(f"no example is named {name!r}; the names are {listed(EXAMPLES)}")
     target, features = EXAMPLES[name]
+    return read_table(example_path(name), target, features=features)
+
+
+def example_path(name: str) -> Path:
+    """The file of a shipped table."""
     # In an installed package the tables lie beside this package, in a checkout at the root.
     above = Path(__file__).resolve().parents
     installed, checkout = (above[i] / "examples" / f"{name}.csv" for i in (1, 3))
-    return read_table(installed if installed.exists() else checkout, target, features=features)
+    return installed if installed.exists() else checkout
 
 
 def _read_parquet(handle: BinaryIO) -> pd.DataFrame:

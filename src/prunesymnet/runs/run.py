@@ -38,11 +38,13 @@ def run(
     callbacks: Sequence[Callback] = (),
     progress: bool = True,
     began: float | None = None,
+    source: str = "",
 ) -> Model:
     """Search each table (the same rows with another target) in turn; they share the time limit.
 
     `columns` is what the user calls the columns, if they have names; `folder` is where to keep the run; `starts` say
     how far earlier searches got, one for each table. Time counts from `began` on (of `time.monotonic`; None: from now).
+    `source` is where the table comes from, a file's name, for the reader of a report.
     """
     began = time.monotonic() if began is None else began
     check_device(settings.device)
@@ -51,7 +53,7 @@ def run(
     if folder is None:
         return _searched(tables, settings, columns, None, starts, callbacks, progress, began)
     with RunFolder(folder) as kept:
-        kept.create(tables, columns, settings)
+        kept.create(tables, columns, settings, source)
         return _searched(tables, settings, columns, kept, starts, callbacks, progress, began)
 
 
@@ -64,9 +66,11 @@ def resume(
     functions: Mapping[str, Any] | None = None,
     callbacks: Sequence[Callback] = (),
     progress: bool = True,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Model:
     """Continue the run of a folder, for as long as the first time or for `time_limit` seconds, on the same device or on
-    another; what was found before stays on the front."""
+    another; what was found before stays on the front. A run that was only made (`RunFolder.create`) begins. Time is
+    what `clock` says it is, in seconds."""
     with RunFolder(folder) as kept:
         kept.open()
         earlier = read_run(folder, operators=operators, functions=functions)
@@ -74,8 +78,10 @@ def resume(
         settings = settings if device is None else settings.on_device(device)
         check_device(settings.device)
         kept.append({"time": time.time(), "resumed": settings.time_limit})
-        starts = [replace(start, again=start.again + 1) for start in earlier.starts]
-        return _searched(earlier.tables, settings, earlier.columns, kept, starts, callbacks, progress, time.monotonic())
+        again = earlier.log.written is not None  # a line was written, so that there was a search
+        starts = [replace(start, again=start.again + again) for start in earlier.starts]
+        tables, columns = earlier.tables, earlier.columns
+        return _searched(tables, settings, columns, kept, starts, callbacks, progress, clock(), clock)
 
 
 def _searched(
@@ -87,15 +93,16 @@ def _searched(
     callbacks: Sequence[Callback],
     progress: bool,
     began: float,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Model:
     fronts, ended = [], False
     for output, (table, start) in enumerate(zip(tables, starts, strict=True)):
-        left = (settings.time_limit - (time.monotonic() - began)) / (len(tables) - output)
+        left = (settings.time_limit - (clock() - began)) / (len(tables) - output)
         ours = replace(settings, time_limit=LEAST if ended else max(left, LEAST))
         log.info("%s: %d rows, %d columns, at most %.3g s", table.target, table.rows, table.features, ours.time_limit)
         with Progress(ours.time_limit, target=table.target, show=progress) as shown:
             tell = _Teller(output, table.target, folder, callbacks, shown)
-            found = search(table, ours, watch=tell, start=start)
+            found = search(table, ours, watch=tell, start=start, clock=clock)
         front = replace(found.front, status=ENDED_BY_HAND[0].value) if ended else found.front
         ended = ended or found.status in ENDED_BY_HAND
         log.info("%s after %.1f s: %s", front.best, front.seconds, front.status)
