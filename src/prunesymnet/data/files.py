@@ -90,6 +90,7 @@ class Table:
     name: str
     where: Callable[[Sequence[int]], str] = lambda rows: ""  # the place of rows (from 0) in the file
     kept: Sequence[int] | None = None  # the rows of the file that are left, where some were dropped
+    sheets: Sequence[str] = ()  # that the file has, if it is a spreadsheet
 
     @contextmanager
     def located(self) -> Iterator[None]:
@@ -204,7 +205,7 @@ def _read(file: Path, decimal: str | None, sheet: str | None) -> tuple[Table, li
             raise DataError(f"can't read a {kind or 'file without a suffix'}; save it as .csv, .xlsx, .ods or .parquet")
         if kind in SHEETS:
             found = parse_sheet(handle, kind, sheet, decimal)
-            return Table(_without_blank(found.frame), str(file), found.where), found.assumed
+            return Table(_without_blank(found.frame), str(file), found.where, sheets=found.sheets), found.assumed
         if kind == ".parquet":
             return Table(_read_parquet(handle), str(file)), []
         return _parsed(text_of(handle), str(file), kind, decimal)

@@ -165,8 +165,7 @@ class RunFolder:
         """A line about where the search for a target is."""
         formulas = [to_text(candidate.fit.expression) for candidate in update.front]
         new = formulas != self.fronts.get(output)
-        # The clock may have been set back, for a search that is given more time.
-        if not new and self.told[0] == output and abs(update.seconds - self.told[1]) < EVERY:
+        if not new and self.told[0] == output and update.seconds - self.told[1] < EVERY:
             return
         self.told = output, update.seconds
         self.fronts[output] = formulas

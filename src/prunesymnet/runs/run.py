@@ -21,6 +21,7 @@ from prunesymnet.progress import Progress
 from prunesymnet.runs.folder import RunFolder, read_run
 from prunesymnet.runs.model import Model
 from prunesymnet.search import SearchSettings, SearchStatus, Start, Update, search
+from prunesymnet.search.stopping import no_more_time
 
 log = logging.getLogger("prunesymnet")
 Callback = Callable[[Update], Any]
@@ -67,21 +68,23 @@ def resume(
     callbacks: Sequence[Callback] = (),
     progress: bool = True,
     clock: Callable[[], float] = time.monotonic,
+    more_time: Callable[[], float] = no_more_time,
 ) -> Model:
     """Continue the run of a folder, for as long as the first time or for `time_limit` seconds, on the same device or on
-    another; what was found before stays on the front. A run that was only made (`RunFolder.create`) begins. Time is
-    what `clock` says it is, in seconds."""
+    another; what was found before stays on the front. A run that was only made (`RunFolder.create`) begins. For
+    `clock` and `more_time` see `search`."""
     with RunFolder(folder) as kept:
         kept.open()
         earlier = read_run(folder, operators=operators, functions=functions)
         settings = earlier.settings if time_limit is None else replace(earlier.settings, time_limit=time_limit)
         settings = settings if device is None else settings.on_device(device)
         check_device(settings.device)
-        kept.append({"time": time.time(), "resumed": settings.time_limit})
         again = earlier.log.written is not None  # a line was written, so that there was a search
+        if again:
+            kept.append({"time": time.time(), "resumed": settings.time_limit})
         starts = [replace(start, again=start.again + again) for start in earlier.starts]
         tables, columns = earlier.tables, earlier.columns
-        return _searched(tables, settings, columns, kept, starts, callbacks, progress, clock(), clock)
+        return _searched(tables, settings, columns, kept, starts, callbacks, progress, clock(), clock, more_time)
 
 
 def _searched(
@@ -94,6 +97,7 @@ def _searched(
     progress: bool,
     began: float,
     clock: Callable[[], float] = time.monotonic,
+    more_time: Callable[[], float] = no_more_time,
 ) -> Model:
     fronts, ended = [], False
     for output, (table, start) in enumerate(zip(tables, starts, strict=True)):
@@ -102,7 +106,7 @@ def _searched(
         log.info("%s: %d rows, %d columns, at most %.3g s", table.target, table.rows, table.features, ours.time_limit)
         with Progress(ours.time_limit, target=table.target, show=progress) as shown:
             tell = _Teller(output, table.target, folder, callbacks, shown)
-            found = search(table, ours, watch=tell, start=start, clock=clock)
+            found = search(table, ours, watch=tell, start=start, clock=clock, more_time=more_time)
         front = replace(found.front, status=ENDED_BY_HAND[0].value) if ended else found.front
         ended = ended or found.status in ENDED_BY_HAND
         log.info("%s after %.1f s: %s", front.best, front.seconds, front.status)

@@ -7,19 +7,22 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+from prunesymnet.data.messages import printable
 from prunesymnet.studio.searches import (
     OUTPUT,
     RECORD,
     WORKER,
     Search,
+    Worker,
     is_alive,
     read_search,
     read_worker,
     state_of,
     thaw,
 )
-from prunesymnet.studio.workspace import NotThere, Workspace
+from prunesymnet.studio.workspace import NotThere, Workspace, write_record
 
+LAST_WORDS = 2000  # bytes at the end of what a process wrote, among which is why it failed
 LOOK = 0.2  # seconds between two looks at the queue
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 ACTIVE = ("running", "starting", "stopping")
@@ -51,6 +54,8 @@ class Queue:
                 if process.poll() is None:
                     return True
                 del self.started[search.id]
+                if read_worker(search.folder).round < search.round:
+                    _say_that_it_did_not_start(search)
             return is_alive(search.folder)
 
     def state(self, search: Search) -> str:
@@ -94,6 +99,15 @@ class Queue:
                     self.started[search.id] = start(search.folder)
 
 
+def _say_that_it_did_not_start(search: Search) -> None:
+    """For a process that ended before it could say anything itself: it is not started again and again."""
+    with open(search.folder / OUTPUT, "rb") as output:
+        output.seek(max(os.fstat(output.fileno()).st_size - LAST_WORDS, 0))
+        lines = output.read().decode(errors="replace").strip().splitlines() or ["its process ended at once"]
+    worker = Worker(round=search.round, ended=True, error=f"The search did not start: {printable(lines[-1])}")
+    write_record(search.folder / WORKER, "worker", vars(worker))
+
+
 def waiting(states: States) -> list[Search]:
     """The searches that wait, the next first."""
     return sorted((search for search, state in states.values() if state == "queued"), key=lambda one: one.asked)
@@ -116,5 +130,5 @@ def start(folder: Path) -> subprocess.Popen[bytes]:
     with open(folder / OUTPUT, "ab") as output:
         return subprocess.Popen(  # noqa: S603 - our own module, on a folder whose name we drew
             [sys.executable, "-m", "prunesymnet.studio.worker", str(folder)],
-            stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment, cwd=folder, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment, start_new_session=True,
         )  # fmt: skip

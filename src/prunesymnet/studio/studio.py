@@ -142,8 +142,6 @@ class Studio:
         seconds, limit = lines.number("seconds"), search.seconds + search.more
         if state in ("running", "starting", "paused", "queued") and not _is_of_this_round(search):
             seconds = 0.0
-        elif "ended" not in lines.last:
-            seconds += search.more
         answer: Json = {
             "version": version,
             "state": state,

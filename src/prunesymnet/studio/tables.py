@@ -11,7 +11,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +144,7 @@ class Tables:
 
     def read_as(self, stored: Stored, decimal: str | None, sheet: str | None) -> Stored:
         """The table, read in another way from now on."""
-        other = Stored(stored.id, stored.folder, stored.name, stored.file, stored.made, decimal, sheet)
+        other = replace(stored, decimal=decimal, sheet=sheet)
         self.read(other)
         write_record(stored.folder / "table.json", "table", other.record())
         return other
@@ -180,7 +180,7 @@ def _read(file: Path, stored: Stored) -> Table:
     frame = table.frame.set_axis(
         [printable(str(name), MOST_OF_A_VALUE) for name in table.frame.columns], axis="columns"
     )
-    return Table(frame, stored.name, table.where, table.kept)
+    return replace(table, frame=frame, name=stored.name)
 
 
 @contextmanager
@@ -231,6 +231,7 @@ def overview(table: Table) -> dict[str, Any]:
         "hidden_columns": table.frame.shape[1] - frame.shape[1],
         "row_numbers": str(frame.columns[0]) if counts_rows(frame) else None,
         "cells": [[_cell(value) for value in row] for row in frame.iloc[:ROWS_SHOWN].itertuples(index=False)],
+        "sheets": [printable(name, MOST_OF_A_VALUE) for name in table.sheets],
         "repeated": sorted({str(name) for name in frame.columns[frame.columns.duplicated()]}),
     }
 

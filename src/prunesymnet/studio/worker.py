@@ -22,22 +22,26 @@ WAIT = 5.0  # seconds for the lock, which the server tries for a moment now and 
 
 
 class Clock:
-    """The time that a search goes by: it stands still while the process is frozen, and is set back for more time."""
+    """The time that a search goes by: it stands still while the process is frozen. `more` is what it was given beyond
+    its limit."""
 
     def __init__(self) -> None:
-        self.left_out = 0.0
+        self.frozen, self.more = 0.0, 0.0
 
     def __call__(self) -> float:
-        return time.monotonic() - self.left_out
+        return time.monotonic() - self.frozen
+
+    def more_time(self) -> float:
+        return self.more
 
 
 class Watch(threading.Thread):
     """Does what the record of the search asks for, beside the search."""
 
-    def __init__(self, folder: Path, worker: Worker, clock: Clock, told: float) -> None:
+    def __init__(self, folder: Path, worker: Worker, clock: Clock) -> None:
         super().__init__(daemon=True)
         self.folder, self.worker, self.clock = folder, worker, clock
-        self.more, self.seen, self.over = told, -1, threading.Event()
+        self.seen, self.over = -1, threading.Event()
 
     def run(self) -> None:
         while not self.over.wait(LOOK):
@@ -50,9 +54,7 @@ class Watch(threading.Thread):
             return
         self.seen = changed
         record = read_record(self.folder / RECORD, "search")
-        if record["more"] > self.more:
-            self.clock.left_out += record["more"] - self.more
-            self.more = record["more"]
+        self.clock.more = record["more"]
         if record["wanted"] == "stop" or (record["wanted"] == "pause" and not CAN_FREEZE):
             _thread.interrupt_main()  # the search ends with the best so far, as by Ctrl-C
             self.over.set()
@@ -67,7 +69,7 @@ class Watch(threading.Thread):
         before = time.monotonic()
         os.kill(os.getpid(), signal.SIGSTOP)
         time.sleep(0)  # the signal is delivered before this returns
-        self.clock.left_out += time.monotonic() - before
+        self.clock.frozen += time.monotonic() - before
         self.seen = -1
         self.say(self.worker)
 
@@ -90,7 +92,7 @@ def _work(folder: Path) -> None:
 
     record = read_record(folder / RECORD, "search")
     worker, clock = Worker(os.getpid(), record["round"]), Clock()
-    watch = Watch(folder, worker, clock, 0.0)
+    watch = Watch(folder, worker, clock)
     watch.say(worker)
     watch.start()
     error = ""
@@ -107,7 +109,7 @@ def _work(folder: Path) -> None:
 def _search(folder: Path, seconds: float, clock: Clock) -> None:
     from prunesymnet.runs import resume
 
-    resume(folder / RUN, time_limit=seconds, progress=False, clock=clock)
+    resume(folder / RUN, time_limit=seconds, progress=False, clock=clock, more_time=clock.more_time)
 
 
 if __name__ == "__main__":

@@ -29,9 +29,13 @@ const Plot = (() => {
     scale.ticks = (count) => {
       const rough = (high - low) / Math.max(count, 1);
       const base = 10 ** Math.floor(Math.log10(rough));
-      const step = [1, 2, 5, 10].map((k) => k * base).find((k) => k >= rough * 0.999);
-      const found = [];
-      for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) found.push(k * step);
+      let found = [];
+      // The widest step that is not much closer than asked for, and has three ticks at least.
+      for (const step of [10, 5, 2, 1, 0.5].map((k) => k * base).filter((k) => k <= 2.5 * rough)) {
+        found = [];
+        for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) found.push(k * step);
+        if (found.length >= 3 || (found.length >= 2 && step < rough)) break;
+      }
       return found;
     };
     scale.label = short;

@@ -137,7 +137,10 @@
     remember();
     drawFront();
     if (place) place.querySelector(`[data-key="${key}"]`)?.focus();
-    showLook();
+    showLook().then(() => {
+      // On a narrow page the formula is below the list.
+      if (!place && by("look").getBoundingClientRect().top > innerHeight) by("look").scrollIntoView({behavior: "smooth"});
+    });
   }
 
   function compare(key) {
@@ -205,7 +208,7 @@
     versus.style.width = "auto";
     versus.style.maxWidth = "14rem";
     versus.style.fontSize = "0.86rem";
-    card.replaceChildren(h("div", {class: "big", tabindex: 0, role: "region", "aria-label": it.text}, it.math ? h("span", {math: it.math}) : h("code", {}, it.text)),
+    card.replaceChildren(h("div", {class: `big${it.text.length > 70 ? " long" : ""}`, tabindex: 0, role: "region", "aria-label": it.text}, it.math ? h("span", {math: it.math}) : h("code", {}, it.text)),
       it.known_as ? h("p", {class: "known"}, `Known as ${it.known_as}`) : "",
       h("dl", {class: "numbers"}, it.numbers.map(([name, value, note]) => h("div", {}, h("dt", {}, name), h("dd", {}, value, h("small", {}, note))))),
       ...(it.undefined ? [h("p", {class: "note"}, `It has no value in ${it.undefined} of ${it.rows} rows.`)] : []),
@@ -378,7 +381,7 @@
     fillLaw(first, look, false);
     fillLaw(second, otherLook, false);
     const names = [...new Set([...look.variables, ...otherLook.variables].map((one) => one.name))];
-    const panels = h("div", {class: "effects"}, names.map((name) => h("figure", {"data-variable": name})));
+    const panels = h("div", {class: `effects${names.length > 1 ? "" : " single"}`}, names.map((name) => h("figure", {"data-variable": name})));
     const told = h("p", {class: "soft"}, "…");
     by("look").replaceChildren(
       h("div", {class: "row between"}, h("h2", {}, "Two formulas side by side"), h("button", {type: "button", class: "button", onclick: () => compare("")}, "Back to one")),

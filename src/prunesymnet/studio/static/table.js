@@ -154,7 +154,9 @@
     if (mine !== asked || found === undefined) return;
     by("start").disabled = Boolean(found.problem);
     const clean = (text) => text.replace(`${table.name}: `, "");
-    by("verdict").replaceChildren(...(found.problem ? [h("div", {class: "problem"}, clean(found.problem))] : []),
+    const wrong = table.columns.filter((column) => problemOf(column, roles[column.name]));
+    const told = wrong.length && !["", "out"].includes(roles[wrong[0].name] || "") ? `Look at ${wrong.map((column) => column.name).join(", ")}: what is wrong, and what helps, stands there.` : clean(found.problem);
+    by("verdict").replaceChildren(...(found.problem ? [h("div", {class: "problem"}, told)] : []),
       ...found.notes.map((note) => h("div", {class: "note"}, clean(note))));
   }, 150);
 
@@ -180,6 +182,12 @@
     by("notes").replaceChildren(...table.notes.map((note) => h("div", {class: "note info"}, note[0].toUpperCase() + note.slice(1))),
       ...(table.hidden_columns ? [h("div", {class: "note"}, `The first ${table.columns.length} columns are shown. For the others, use the command line.`)] : []),
       ...(table.repeated.length ? [h("div", {class: "problem"}, `Several columns are called ${table.repeated.join(", ")}; give each a name of its own.`)] : []));
+    if (table.sheets.length > 1) {
+      const sheet = h("select", {id: "sheet", onchange: async (event) => {
+        if (await attempt(() => post(`/api/tables/${id}/read`, {...table.reading, sheet: event.target.value}))) { roles = {}; load(); }
+      }}, table.sheets.map((name, k) => h("option", {value: name, selected: name === (table.reading.sheet || table.sheets[0])}, name)));
+      by("notes").append(h("div", {class: "field sheet"}, h("label", {for: "sheet"}, "Sheet"), sheet));
+    }
     if (!Object.keys(roles).length) guess();
     drawCells();
     render();
