@@ -18,7 +18,7 @@ from prunesymnet.errors import NotWrittenWarning
 from prunesymnet.operators import Operator
 from prunesymnet.optional import check_device
 from prunesymnet.progress import Progress
-from prunesymnet.runs.folder import RunFolder, read_run
+from prunesymnet.runs.folder import LINES, RunFolder, read_run
 from prunesymnet.runs.model import Model
 from prunesymnet.search import SearchSettings, SearchStatus, Start, Update, search
 from prunesymnet.search.stopping import no_more_time
@@ -79,7 +79,7 @@ def resume(
         settings = earlier.settings if time_limit is None else replace(earlier.settings, time_limit=time_limit)
         settings = settings if device is None else settings.on_device(device)
         check_device(settings.device)
-        again = earlier.log.written is not None  # a line was written, so that there was a search
+        again = os.path.lexists(kept.path / LINES)  # something was written, so that there was a search
         if again:
             kept.append({"time": time.time(), "resumed": settings.time_limit})
         starts = [replace(start, again=start.again + again) for start in earlier.starts]

@@ -59,9 +59,8 @@ class Door:
     def may_come_in(self, scope: Scope) -> bool:
         if not self.token:
             return True
-        cookies: SimpleCookie = SimpleCookie()
         try:
-            cookies.load(_headers(scope).get("cookie", ""))
+            cookies = SimpleCookie(_headers(scope).get("cookie", ""))
         except CookieError:
             return False
         return COOKIE in cookies and secrets.compare_digest(cookies[COOKIE].value, self.token)
