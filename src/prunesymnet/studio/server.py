@@ -368,6 +368,7 @@ def _listening(host: str, port: int | None) -> Iterator[socket.socket]:
             if port is not None:
                 raise OSError(f"{host}:{port} can't be listened at ({problem.strerror}); name another --port") from None
             listener.bind((host, 0))
+        listener.listen()  # from now on whoever comes waits until the server is ready
         yield listener
 
 
