@@ -55,7 +55,7 @@ ORDER = {
     "runs": ("files", "records", "model", "log", "folder", "run"),
     "report": (
         "drawing", "numbers", "panels", "loss", "places", "networks", "pruning", "graph", "layout", "formula",
-        "typeset", "plots", "effects", "rendering", "section", "page",
+        "typeset", "plots", "effects", "live", "rendering", "section", "page",
     ),
     "coefficients": (
         "significant", "least_squares", "reweighting", "fit", "uncertainty", "description", "linear", "closed_forms",

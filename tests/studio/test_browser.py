@@ -28,7 +28,18 @@ expect.set_options(timeout=PATIENCE)
 @contextmanager
 def serving(folder, port=0):
     """A server of its own process: its address, and the process."""
-    command = [sys.executable, "-m", "prunesymnet", "studio", str(folder), "--no-browser", "--port", str(port), "-s", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "prunesymnet",
+        "studio",
+        str(folder),
+        "--no-browser",
+        "--port",
+        str(port),
+        "-s",
+        "1",
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         address = re.search(r"http://\S+", process.stdout.readline())[0]
@@ -65,7 +76,9 @@ def browser():
 @pytest.fixture
 def page(browser):
     """A page whose every fault is a failure."""
-    context = browser.new_context(viewport=WIDE, accept_downloads=True, permissions=["clipboard-read", "clipboard-write"])
+    context = browser.new_context(
+        viewport=WIDE, accept_downloads=True, permissions=["clipboard-read", "clipboard-write"]
+    )
     context.set_default_timeout(PATIENCE)
     opened = context.new_page()
     faults = []

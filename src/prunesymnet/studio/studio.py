@@ -120,10 +120,11 @@ class Studio:
 
     def remove(self, known_as: str) -> None:
         search = self.search(known_as)
-        if self.queue.alive(search):
-            raise ValueError("this search still runs; stop it first")
-        self.founds.forget(known_as)
-        self.workspace.remove("searches", known_as)
+        with self.queue.lock:  # nobody looks for its process meanwhile
+            if self.queue.alive(search):
+                raise ValueError("this search still runs; stop it first")
+            self.founds.forget(known_as)
+            self.workspace.remove("searches", known_as)
 
     # What is shown of a search
 

@@ -59,7 +59,10 @@ class Workspace:
             )
 
     def remove(self, kind: str, known_as: str) -> None:
-        shutil.rmtree(self.folder(kind, known_as))
+        """Remove a table or a search: at once for whoever looks, and then its files."""
+        gone = self.path / kind / f".{known_as}.removed"
+        self.folder(kind, known_as).rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
 
 
 def write_record(path: Path, kind: str, content: dict[str, Any]) -> None:

