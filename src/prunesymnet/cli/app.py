@@ -341,7 +341,10 @@ def draw(
 @app.command()
 def studio(
     folder: Annotated[
-        Path | None, typer.Argument(help="Where tables and searches are kept (left out: prunesymnet-studio at home).")
+        Path | None,
+        typer.Argument(
+            help="Where tables and searches are kept (left out: prunesymnet-studio at home).", metavar="FOLDER"
+        ),
     ] = None,
     host: Annotated[
         str, typer.Option(help="Where to listen. Another than localhost lets others in, with a token.")

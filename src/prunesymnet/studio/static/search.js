@@ -148,7 +148,7 @@
     otherKey = key;
     remember();
     drawFront();
-    showLook();
+    showLook().then(() => { if (by("look").getBoundingClientRect().top < 0) scrollTo({top: by("look").offsetTop - 80}); });
   }
 
   // A formula
@@ -237,6 +237,9 @@
   const askEffects = debounce(() => loadEffects(), 25);
 
   function startEffects() {
+    const names = JSON.stringify(look.variables.map((variable) => variable.name));
+    if (effectsCard.dataset.names === names && look.variables.length) { loadEffects(); return; } // the curves stay until the new ones are there
+    effectsCard.dataset.names = names;
     const panels = look.variables.map((variable) => {
       const value = at[variable.name] ?? variable.middle;
       const output = h("output", {}, Plot.short(value, 3));
