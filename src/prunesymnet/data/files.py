@@ -247,7 +247,8 @@ def _read_parquet(handle: BinaryIO) -> pd.DataFrame:
         if size > MOST_BYTES:
             raise DataError(f"holds more than {MOST_BYTES:,} bytes; draw some of its rows first")
         handle.seek(0)
-        return pd.read_parquet(handle, engine="pyarrow")
+        # One thread: those of a pool may still be running when the process ends, which then aborts.
+        return pd.read_parquet(handle, engine="pyarrow", use_threads=False, pre_buffer=False)
     except DataError:
         raise
     except Exception as problem:  # what a damaged file makes the reader raise can't be listed

@@ -289,5 +289,6 @@ def _columns(data: bytes, wanted: Sequence[str]) -> dict[str, NDArray[np.float64
     rows = max(file.metadata.num_rows, sum(file.metadata.row_group(group).num_rows for group in groups))
     if rows * len(chosen) * np.dtype(np.float64).itemsize > LARGEST_TABLE:
         raise ValueError(f"it has {rows:,} rows, more than a search can hold")
-    table = file.read(columns=chosen)
+    # One thread: those of a pool may still be running when the process ends, which then aborts.
+    table = file.read(columns=chosen, use_threads=False)
     return {name: table.column(name).to_numpy().astype(np.float64) for name in chosen}
