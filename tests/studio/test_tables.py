@@ -80,6 +80,15 @@ def test_a_table_with_more_cells_than_a_studio_holds_is_refused(client, monkeypa
     assert "more than 7 cells" in answer.json()["error"]
 
 
+def test_tables_are_listed_and_can_be_removed(client, studio):
+    made = bring(client, GOOD, "mine <1>.csv").json()["id"]
+    assert "mine &lt;1&gt;.csv" in client.get("/").text
+    assert client.post(f"/api/tables/{made}/remove").status_code == 200
+    assert "mine" not in client.get("/").text
+    assert client.post(f"/api/tables/{made}/remove").status_code == 404
+    assert not (studio.workspace.path / "tables" / made).exists()
+
+
 def test_few_tables_stay_in_memory(client, studio):
     for _ in range(6):
         client.get(f"/api/tables/{bring(client, GOOD).json()['id']}")

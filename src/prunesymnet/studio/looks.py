@@ -209,7 +209,9 @@ def effects(found: Found, equation: Equation, at: Mapping[str, float]) -> dict[s
         "panels": panels,
         "at": place,
         "value": number(value, 5) if math.isfinite(value) else "no value",
-        "interval": f"{number(float(low[0]))} to {number(float(high[0]))}" if np.isfinite(low[0] + high[0]) else "",
+        "interval": f"{number(float(low[0]))} to {number(float(high[0]))}"
+        if np.isfinite([low[0], high[0]]).all()
+        else "",
         "warning": extrapolates(data.columns, place),
     }
 

@@ -1,5 +1,6 @@
 """The HTML of the studio. Whatever is put into it is escaped; data come afterwards, as JSON."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -39,9 +40,9 @@ def _date(moment: float) -> str:
     return date(moment)
 
 
-def home(listed: list[dict[str, Any]], at_once: int, most: int) -> str:
+def home(listed: list[dict[str, Any]], tables: Sequence[Any], at_once: int, most: int) -> str:
     examples = [(name, ABOUT_EXAMPLES.get(name, "")) for name in EXAMPLES]
-    return render("home.html", searches=listed, examples=examples, at_once=at_once, most=most)
+    return render("home.html", searches=listed, tables=tables, examples=examples, at_once=at_once, most=most)
 
 
 def searches(listed: list[dict[str, Any]], at_once: int) -> str:

@@ -10,6 +10,7 @@ import os
 import socket
 import tempfile
 import threading
+import time
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -39,6 +40,7 @@ log = logging.getLogger("prunesymnet")
 PORT = 8042  # unless another is asked for; if it is taken, any that is free
 MOST_UPLOAD = 100  # MiB of a file, unless another limit is asked for
 MOST_ANSWER = 2**20  # bytes of a form's answers
+WARM_UP = 2.0  # seconds after the start: the first page is asked for before
 AT_A_TIME = 4  # files that are received at the same time: the others wait
 SHARED = "plot.js"  # the report draws with it, too
 STATIC = {
@@ -70,6 +72,7 @@ class Server:
             Route("/api/tables/{id}", self.overview, methods=get),
             Route("/api/tables/{id}/read", self.read_as, methods=post),
             Route("/api/tables/{id}/check", self.check, methods=post),
+            Route("/api/tables/{id}/remove", self.remove_table, methods=post),
             Route("/api/searches", self.begin, methods=post),
             Route(one, self.status, methods=get),
             Route(one + "/fit", self.fit, methods=post),
@@ -88,7 +91,7 @@ class Server:
 
     def _home(self) -> str:
         states = self.studio.queue.states()
-        return pages.home(_listed(states), self.studio.queue.at_once, self.most_upload)
+        return pages.home(_listed(states), self.studio.tables.all(), self.studio.queue.at_once, self.most_upload)
 
     async def listed(self, request: Request) -> Response:
         states = await run_in_threadpool(self.studio.queue.states)
@@ -142,6 +145,10 @@ class Server:
 
     async def check(self, request: Request) -> Response:
         return await self._json(self.studio.check, request.path_params["id"], await answers_of(request))
+
+    async def remove_table(self, request: Request) -> Response:
+        await run_in_threadpool(self.studio.tables.remove, request.path_params["id"])
+        return JSONResponse({})
 
     # Searches
 
@@ -306,13 +313,14 @@ async def _keep_going(studio: Studio) -> None:
     while True:
         try:
             await run_in_threadpool(studio.queue.step)
-        except OSError as problem:  # a full disk, a folder that was removed: another look may find it mended
+        except Exception as problem:  # a full disk, a folder that was removed: another look may find it mended
             log.error("the queue: %s", problem)
         await asyncio.sleep(LOOK)
 
 
 def _warm_up() -> None:
-    """Import what the first search and the first look will need."""
+    """Import what the first search and the first look will need, once the first page is there."""
+    time.sleep(WARM_UP)
     import prunesymnet.studio.looks  # noqa: F401
 
 

@@ -10,7 +10,7 @@ import time
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -141,6 +141,21 @@ class Tables:
             known_as, folder, clean_name(str(content.get("name")), "table"), f"table{suffix}",
             float(content.get("made") or 0), *texts,
         )  # fmt: skip
+
+    def all(self) -> list[Stored]:
+        """Those that can be read, the newest first."""
+        found = []
+        for known_as in self.workspace.ids("tables"):
+            with suppress(NotThere):  # one that is just being brought, or removed
+                found.append(self.get(known_as))
+        return sorted(found, key=lambda stored: -stored.made)
+
+    def remove(self, known_as: str) -> None:
+        """Remove a table; searches have what they need of it in their own folders."""
+        self.workspace.remove("tables", known_as)
+        with self.lock:
+            for key in [key for key in self.cache if key[0] == known_as]:
+                del self.cache[key]
 
     def read_as(self, stored: Stored, decimal: str | None, sheet: str | None) -> Stored:
         """The table, read in another way from now on."""

@@ -1,6 +1,6 @@
 /* The first page: bring a table; the list of searches. */
 (() => {
-  const {by, h, attempt, get, post, send, poll, Failure} = Studio;
+  const {by, attempt, post, send, poll, Failure} = Studio;
   const drop = by("drop"), file = by("file"), paste = by("paste"), problem = by("drop-problem");
 
   async function bring(work) {
@@ -76,16 +76,22 @@
     list.innerHTML = text; // made and escaped by the server
     if (focused) list.querySelector(`[data-remove="${focused}"]`)?.focus();
   }, () => 1000);
-  list.addEventListener("click", async (event) => {
-    const button = event.target.closest("[data-remove]");
-    if (!button) return;
-    if (button.dataset.sure !== "yes") {
-      button.dataset.sure = "yes";
-      button.textContent = "Remove?";
-      setTimeout(() => { shown = ""; refresh(); }, 4000);
+  /* The first click asks whether it is meant, the second removes. */
+  function remover(button, path, after) {
+    if (button.dataset.sure === "yes") {
+      attempt(() => post(path), button).then(after);
       return;
     }
-    await attempt(() => post(`/api/searches/${button.dataset.remove}/remove`), button);
-    refresh();
+    const kept = [...button.childNodes];
+    button.dataset.sure = "yes";
+    button.textContent = "Remove?";
+    setTimeout(() => { button.dataset.sure = ""; button.replaceChildren(...kept); }, 4000);
+  }
+  list.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-remove]");
+    if (button) remover(button, `/api/searches/${button.dataset.remove}/remove`, refresh);
   });
+  for (const button of document.querySelectorAll("[data-remove-table]")) {
+    button.addEventListener("click", () => remover(button, `/api/tables/${button.dataset.removeTable}/remove`, (done) => { if (done) button.closest("li").remove(); }));
+  }
 })();

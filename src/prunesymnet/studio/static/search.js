@@ -415,7 +415,7 @@
     });
   }
 
-  const refreshNow = poll(refresh, () => (status && !BUSY.includes(status.state) ? 1000 : 250));
+  const refreshNow = poll(refresh, () => (status && !BUSY.includes(status.state) ? 1000 : 200));
   onResize(by("front"), drawFront);
   onResize(by("look"), () => { if (look && !otherLook) { drawResiduals(); loadEffects(); } });
 })();
