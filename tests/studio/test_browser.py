@@ -54,8 +54,8 @@ def serving(folder, port=0):
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("browser")
     rng = np.random.default_rng(0)
-    x, z = rng.uniform(1, 5, (2, 80))
-    # More waves than a search finds at once, so that it does not end before it is looked at.
+    x, z = rng.uniform(1, 5, (2, 3000))
+    # More waves than a search finds for minutes, and rows enough to see that they are none of noise.
     waves = sum(np.sin(k * 1.7 * x + k * k) * np.cos(k * z) for k in range(1, 12))
     y = 3 * x**2 / z + waves
     rows = [f"{a},{b},{'steel' if b > 3 else 'wood'},{c}" for a, b, c in zip(x, z, y, strict=True)]
@@ -134,10 +134,10 @@ def test_the_whole_story(page, folder):
         page.locator(".mark").last.dispatch_event("click")
         expect(page.locator(".reading b")).not_to_have_text("…")
         page.goto(address)
-        expect(page.locator(".item .name")).to_have_text("renamed")
+        expect(page.locator("#searches .name")).to_have_text("renamed")
         page.locator("[data-remove]").click()
         page.locator("[data-remove]").click()  # to be sure
-        expect(page.locator(".item")).to_have_count(0)
+        expect(page.locator("#searches .item")).to_have_count(0)
         assert not list((studio / "searches").iterdir())
 
 
@@ -147,7 +147,7 @@ def mend_the_table(page):
     expect(missing.locator(".problem")).to_contain_text("row 7")
     expect(page.locator("#start")).to_be_disabled()
     missing.get_by_role("button", name="Leave out rows that lack a value").click()
-    expect(page.locator("#verdict")).to_contain_text("left out 1 of 80 rows")
+    expect(page.locator("#verdict")).to_contain_text("left out 1 of 3,000 rows")
     page.locator('[data-column="kind"] select').select_option("category")
     expect(page.locator("#summary")).to_contain_text("x, z, kind")
     page.locator('[data-column="kind"] select').select_option("out")
