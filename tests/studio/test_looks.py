@@ -5,9 +5,11 @@ import runpy
 import numpy as np
 import pytest
 
+from prunesymnet.coefficients import fit
 from prunesymnet.data import make_dataset
+from prunesymnet.equations import Equation, Front
 from prunesymnet.expression import parse
-from prunesymnet.runs import RunFolder
+from prunesymnet.runs import Model, RunFolder
 from prunesymnet.search import SearchSettings
 from prunesymnet.studio.front import Founds
 from prunesymnet.studio.looks import extrapolates
@@ -134,6 +136,26 @@ def test_what_is_no_formula_is_told_where(api, form, said):
         assert said in answer.json()["error"]
     else:
         assert said == ""
+
+
+def test_errors_that_are_shares_are_counted_so(studio, client):
+    """As the search found them: a formula of one's own is fitted in the same way."""
+    made, folder = studio.workspace.new("searches")
+    x = np.linspace(1, 30, 60)
+    data = make_dataset(x, x**3 * (1 + 0.02 * RNG.normal(size=60)), names=["x"], target="y")
+    law = Equation.of(fit(parse("1.0*x**3"), data.with_loss("relative")), data.with_loss("relative"))
+    with RunFolder(folder / "run") as run:
+        run.create([data], None, SearchSettings(), "cubes.csv")
+        run.finish(Model((Front((law,), 0, "all stages are through"),), data.names, None, SearchSettings()))
+    columns, table = {"target": "y", "features": ["x"]}, {"id": "0123456789abcdef", "name": "cubes.csv"}
+    Search(made, folder, "cubes", 1.0, table, columns, {}, "y", 60, wanted="stop").save()
+    (point,) = client.get(f"/api/searches/{made}").json()["front"]
+    found = client.get(f"/api/searches/{made}/formulas/{point['key']}").json()
+    own = client.post(f"/api/searches/{made}/fit", json={"form": "a*x**3"}).json()
+    for one in (found, own):
+        assert one["relative"]
+        assert one["numbers"][2][1] in ("1.7%", "1.8%", "1.9%", "2%", "2.1%", "2.2%", "2.3%")
+    assert found["constants"][0]["value"] == own["constants"][0]["value"]
 
 
 def test_few_runs_stay_in_memory(search):

@@ -3,7 +3,7 @@
 A page draws the form from these records, and an answer becomes a parameter of `PruneSymRegressor`. So an option that
 the estimator learns is a line here, whatever its kind.
 
->>> parameters({"max_complexity": 12, "max_uses": [["exp", 1]], "loss": "squared"})
+>>> parameters({"max_complexity": 12, "max_uses": [["exp", 1]], "loss": "auto"})
 {'max_complexity': 12, 'constraints': {'max_uses': {'exp': 1}}}
 """
 
@@ -78,10 +78,11 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "loss", "What an error costs", "choice", JUDGING,
         "Squares are right for normal scatter. Where some rows may be far off, take one that bounds what they cost.",
-        "loss", usual="squared",
+        "loss", usual="auto",
         choices=(
-            ("squared", "its square (usual)"), ("huber", "its square, less for outliers"),
-            ("absolute", "its absolute value"), ("relative", "its square, relative to the target"),
+            ("auto", "its square, or that of its share of the target: what the rows show (usual)"),
+            ("squared", "its square"), ("relative", "the square of its share of the target"),
+            ("huber", "its square, less for outliers"), ("absolute", "its absolute value"),
             ("poisson", "as for counts (Poisson)"), ("quantile:0.9", "so that 90% lie below the formula"),
             ("quantile:0.1", "so that 10% lie below the formula"),
         ),

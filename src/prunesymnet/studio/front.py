@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from prunesymnet.data import Dataset, distinct_rows
+from prunesymnet.data.losses import Relative
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import FileFormatError
 from prunesymnet.export.mathml import to_mathml
@@ -106,6 +107,14 @@ class Found:
             return
         if changed != self.changed:
             self.model, self.changed = load_model(path).fronts[0], changed
+            self._count_errors_like(self.model)
+
+    def _count_errors_like(self, model: Front) -> None:
+        """A search may have found that errors are shares of the values: formulas are fitted and shown so then."""
+        if model.best.relative and not isinstance(self.data.loss, Relative):
+            self.data = distinct_rows(self.run.tables[0]).with_loss("relative")
+            self.points.clear()
+            self.equations.clear()
 
     def is_live(self) -> bool:
         """Whether the formulas of the lines are newer than the model."""

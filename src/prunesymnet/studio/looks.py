@@ -102,7 +102,7 @@ def look(found: Found, text: str, equation: Equation, labels: Mapping[str, str])
                 f"{equation.description_length:.1f}".replace("-", "−"),
                 "to write it down with its residuals",
             ],
-            ["Typical error", number(math.sqrt(max(equation.loss, 0.0))), _of_the_spread(equation)],
+            ["Typical error", *_typical_error(equation)],
             ["Complexity", str(equation.complexity), "operators, variables and numbers"],
         ],
         "constants": [_constant(estimate) for estimate in constants],
@@ -111,6 +111,7 @@ def look(found: Found, text: str, equation: Equation, labels: Mapping[str, str])
         "ways": _ways(equation),
         "rows": data.rows,
         "target": equation.target,
+        "relative": equation.relative,
         **_residuals(found, equation),
     }
 
@@ -120,10 +121,12 @@ def _math(expression: Expression, target: str) -> str:
     return shown if len(shown) <= 20 * LONGEST_SHOWN else ""
 
 
-def _of_the_spread(equation: Equation) -> str:
-    if not math.isfinite(equation.r2):
-        return ""
-    return f"{percent(math.sqrt(max(1 - equation.r2, 0.0)))} of the spread of {equation.target}"
+def _typical_error(equation: Equation) -> tuple[str, str]:
+    """How large errors are, and in comparison to what."""
+    if equation.relative:
+        return percent(math.sqrt(equation.variance)), f"of {equation.target}: errors grow with it, and are counted so"
+    spread = percent(math.sqrt(max(1 - equation.r2, 0.0))) if math.isfinite(equation.r2) else ""
+    return number(math.sqrt(max(equation.loss, 0.0))), f"{spread} of the spread of {equation.target}" if spread else ""
 
 
 def _constant(estimate: Any) -> dict[str, str]:

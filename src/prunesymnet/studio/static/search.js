@@ -215,7 +215,9 @@
       ...(actions ? [h("div", {class: "actions"}, pin, copied, h("span", {class: "spring"}), others.length ? versus : "")] : []));
   }
 
-  const residualsOf = (it) => it.observed.map((value, k) => [it.predicted[k], value - it.predicted[k]]);
+  /* What is left of each row: as a share of the value where errors are counted so. */
+  const residualsOf = (it) => it.observed.map((value, k) => [it.predicted[k], (value - it.predicted[k]) / (it.relative ? it.predicted[k] : 1)]);
+  const leftLabel = (it) => it.relative ? "observed / predicted − 1" : "observed − predicted";
 
   function drawResiduals() {
     const both = h("figure", {}), rest = h("figure", {});
@@ -227,7 +229,7 @@
       layers: [{type: "line", class: "same", x: span, y: span}, {type: "points", class: "seen", data: look.observed.map((value, k) => [value, look.predicted[k]])}]});
     const left = residualsOf(look);
     Plot.draw(rest, {title: `Residuals of ${goal}`, height: 240, x: {label: `${goal}, predicted`, domain: Plot.range(look.predicted, look.log), log: look.log},
-      y: {label: "observed − predicted", domain: Plot.range([...left.map(([, value]) => value), 0])},
+      y: {label: leftLabel(look), domain: Plot.range([...left.map(([, value]) => value), 0])},
       layers: [{type: "level", class: "same", at: 0}, {type: "points", class: "seen", data: left}]});
   }
 
@@ -410,7 +412,7 @@
     const domain = Plot.range([...all, 0]);
     by("versus-left").querySelectorAll("figure").forEach((figure, k) => {
       const it = [look, otherLook][k];
-      Plot.draw(figure, {title: `Residuals of the ${k ? "second" : "first"} formula`, height: 220, x: {label: `${goal}, predicted`, domain: Plot.range(it.predicted, it.log), log: it.log}, y: {label: "observed − predicted", domain},
+      Plot.draw(figure, {title: `Residuals of the ${k ? "second" : "first"} formula`, height: 220, x: {label: `${goal}, predicted`, domain: Plot.range(it.predicted, it.log), log: it.log}, y: {label: leftLabel(it), domain},
         layers: [{type: "level", class: "same", at: 0}, {type: "points", class: "seen", data: residualsOf(it)}]});
     });
   }
