@@ -364,9 +364,11 @@ def studio(
     """
     with clear_errors():
         try:
+            import uvicorn  # noqa: F401 - the server needs it later, when there is something to lose
+
             from prunesymnet.studio.server import serve
         except ModuleNotFoundError as problem:
-            if problem.name not in ("starlette", "uvicorn"):
+            if (problem.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
                 raise
             raise ImportError("the studio needs its packages: pip install 'prunesymnet[studio]'") from None
         serve(folder or Path.home() / "prunesymnet-studio", host, port, searches, max_upload, browser)
