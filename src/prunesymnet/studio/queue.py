@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,6 +27,7 @@ LAST_WORDS = 2000  # bytes at the end of what a process wrote, among which is wh
 LOOK = 0.2  # seconds between two looks at the queue
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 ACTIVE = ("running", "starting", "stopping")
+JUST_NOW = 3.0  # seconds since a search was told to run: it does what it is told within a tenth of one
 OVER = ("ended", "stopped", "failed")  # nothing changes but by a record that is written anew
 States = dict[str, tuple[Search, str]]
 
@@ -92,6 +94,10 @@ class Queue:
         with self.lock:
             states = self.states()
             active = sum(state in ACTIVE for _, state in states.values())
+            for search, state in states.values():
+                # One that was just told to go on may have been about to stand still: once more does no harm.
+                if state == "running" and time.time() - search.asked < JUST_NOW:
+                    thaw(search)
             for search in waiting(states)[: max(self.at_once - active, 0)]:
                 if self.alive(search):
                     thaw(search)  # it was paused, and holds all that it had

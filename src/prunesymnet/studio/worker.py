@@ -18,6 +18,9 @@ from prunesymnet.studio.searches import CAN_FREEZE, LOCK, RECORD, RUN, WORKER, W
 from prunesymnet.studio.workspace import NotThere, read_record, write_record
 
 LOOK = 0.1  # seconds between two looks at what is wanted: nobody sees that a click takes so long
+STILL = (
+    0.05  # seconds that a thread sleeps after the signal: it may reach another one first, and this one a little later
+)
 WAIT = 5.0  # seconds for the lock, which the server tries for a moment now and then
 
 
@@ -67,8 +70,9 @@ class Watch(threading.Thread):
 
         self.say(replace(self.worker, frozen=True))
         before = time.monotonic()
-        os.kill(os.getpid(), signal.SIGSTOP)
-        time.sleep(0)  # the signal is delivered before this returns
+        while read_record(self.folder / RECORD, "search")["wanted"] == "pause":
+            os.kill(os.getpid(), signal.SIGSTOP)
+            time.sleep(STILL)
         self.clock.frozen += time.monotonic() - before
         self.seen = -1
         self.say(self.worker)
