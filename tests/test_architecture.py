@@ -14,7 +14,7 @@ SOURCE = Path(prunesymnet.__file__).parent
 # Each module builds on those before it, in every package: data flows one way.
 ORDER = {
     "": (
-        "version", "errors", "settings", "optional", "operators", "data", "expression", "export", "network",
+        "version", "errors", "settings", "optional", "operators", "data", "expression", "units", "export", "network",
         "coefficients", "bank", "catalogue", "equations", "selection", "search", "progress", "runs", "estimator",
         "report", "cli", "__main__",
     ),
@@ -27,6 +27,7 @@ ORDER = {
         "tree", "printing", "parsing", "program", "canonical", "expanding", "polynomial", "factoring", "fingerprint",
         "sampling",
     ),
+    "units": ("parsing", "labels", "table", "soundness", "groups", "constants"),
     "expression.canonical": ("numbers", "terms", "algebra"),
     "export": ("common", "latex", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
     "network": ("activation", "network", "training", "pruning"),

@@ -38,6 +38,7 @@ def of_equation(equation: Equation) -> Record:
         "variance": equation.variance,
         "covariance": equation.covariance.tolist(),
         "free_formula": None if equation.free_form is None else to_text(equation.free_form),
+        **({"units": list(equation.units)} if equation.units else {}),
     }
 
 
@@ -66,7 +67,16 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
         covariance=_to_covariance(take("covariance", list), constants),
         parameters=parameters,
         free_form=free_form,
+        units=_to_units(take.record.get("units", []), constants),
     )
+
+
+def _to_units(texts: Any, constants: int) -> tuple[str, ...]:
+    """Of the constants, one each; none where the table had none."""
+    fine = isinstance(texts, list) and all(isinstance(text, str) and text.isprintable() for text in texts)
+    if not fine or len(texts) not in (0, constants):
+        raise FileFormatError(f"the units of an equation are no list of {constants} texts")
+    return tuple(texts)
 
 
 def _to_free_form(

@@ -63,9 +63,10 @@ class Fitter:
         return self.rows.between.shows(candidate.expression)
 
     def propose(self, expression: Expression, stage: str, *, exact: bool, first: Dataset | None = None) -> None:
-        """A bank's formula as it stands, and (unless it seems exact) with a weight on every edge, as in the network."""
+        """A bank's formula as it stands, and (unless it seems exact) with a weight on every edge, as in the network:
+        weights may carry the units that it lacks as it stands."""
         self.consider(expression, stage, first=first)
-        if not exact:
+        if not exact or (self.rules.units is not None and not self.rules.allow(expression)):
             self.consider(freed(expression), stage, first=first)
 
     def consider(
