@@ -182,9 +182,10 @@ class Finish:
     def front(self, equations: dict[Equation, Fit], linear_ones: tuple[Fit, ...]) -> tuple[Fit, Front]:
         """The chosen equation's fit, and the front with the error on held-out rows."""
         if not equations:
+            sound = " and is dimensionally sound" if self.rules.units is not None else ""
             raise NothingFoundError(
-                "no formula was found that keeps max_complexity, the constraints and the units; relax them, or allow "
-                "more time"
+                f"no formula was found that keeps max_complexity and the constraints{sound}; relax them, or allow more "
+                "time"
             )
         by = self.settings.selection
         if by == "heldout":

@@ -172,6 +172,8 @@ class _Search:
         if self.settings.pruner != "exhaustive":
             context = replace(contexts[-1], stages=(NETWORKS,))
             return SearchStatus.EXACT if self.take(context.run(When.START), context) else SearchStatus.MAX_EPOCHS
+        if self.groups is not None and not self.groups.columns and (ended := self.one_product(contexts[-1])):
+            return ended
         progress = Progress(math.inf)
         for level in range(first, max(exhaustive.levels, first + 1)):
             for k in range(len(contexts)):
@@ -190,6 +192,17 @@ class _Search:
                     if ended is not None:
                         return ended
         return SearchStatus.EXACT if self.archive.exact else SearchStatus.FINISHED
+
+    def one_product(self, context: Context) -> SearchStatus | None:
+        """Where the units leave one formula with a pure number, a product of powers of the columns: why that ends the
+        search (None: it does not)."""
+        assert self.groups is not None  # noqa: S101 - asked for where there are some
+        self.fitter.improve(self.fitter.candidate(self.groups.put_back(Constant(1.0)), "units"))
+        if self.is_over("units"):
+            return SearchStatus.EXACT
+        if self.is_noise_left(context, Progress(self.archive.shortest()), last=True):
+            return SearchStatus.NOISE_FLOOR
+        return None if self.units is not None and self.units.constants else SearchStatus.FINISHED
 
     def screened(self, context: Context) -> tuple[Context, list[Proposal]]:
         """With the columns that matter most, where there are many, and the formulas that say so."""
@@ -247,7 +260,7 @@ class _Search:
         if self.units is None:
             return [self.context(self.problem())]
         contexts = []
-        if self.groups is not None:
+        if self.groups is not None and self.groups.columns:
             context = self.context(self.problem(self.groups))
             sound = PartOfArchive(self.archive, lambda candidate: self.is_pure(candidate.expression))
             contexts.append(replace(context, archive=sound) if self.units.constants else context)
