@@ -56,21 +56,36 @@ def _parsed(text: str, what: str) -> Unit:
     plain = re.sub("[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda found: f"^({found[0].translate(SUPERSCRIPTS)})", text).replace("·", "*")
     if len(text) > LONGEST or not SIMPLE.fullmatch(plain) or LONG_NUMBER.search(plain) or POWER_OF_POWER.search(plain):
         raise unknown
+    found = _found(plain)
+    if found is None:
+        raise unknown
     registry = _registry()
-    try:
-        found = registry.parse_expression(plain, as_delta=False)
-        unit, number = found.units, found.magnitude
-        dimensionality = unit.dimensionality
-    except Exception:  # what the parser raises for texts that mean nothing can't be listed
-        raise unknown from None
+    unit, number = found.units, found.magnitude
     if number != 1:
         raise UnitError(f"{what}, {text!r}, has a number in it: {HOW}")
     factor = _factor(registry, unit)
     powers = {
         base.strip("[]"): Fraction(float(power)).limit_denominator(LARGEST_DENOMINATOR)
-        for base, power in dimensionality.items()
+        for base, power in unit.dimensionality.items()
     }
     return Unit(text, dict(sorted(powers.items())), factor or 1.0, factor is not None)
+
+
+def _found(text: str) -> Any:
+    """What pint makes of a text; None where that is nothing."""
+    registry = _registry()
+    readings = (
+        registry.parse_expression,
+        lambda text: registry.Quantity(1, registry.parse_units(text)),  # degC/m is of differences of temperatures
+    )
+    for read in readings:
+        try:
+            found = read(text)
+            if found.units.dimensionality is not None:
+                return found
+        except Exception:  # noqa: S112 - what the parser raises for texts that mean nothing can't be listed
+            continue
+    return None
 
 
 def _factor(registry: Any, unit: Any) -> float | None:

@@ -13,6 +13,8 @@ A logarithm of a quantity with a unit may stand in a sum: log(x) - log(z) is log
 
 from typing import NamedTuple
 
+import numpy as np
+
 from prunesymnet.expression import Constant, Expression, Variable, fold
 from prunesymnet.operators import Operator
 from prunesymnet.units.table import TableUnits, same_dimension
@@ -47,7 +49,8 @@ def is_sound(expression: Expression, units: TableUnits) -> bool:
         return _Part(0.0, 0.0, float(node.value))
 
     try:
-        whole = fold(expression, leaf, lambda operator, parts: _combined(operator, parts, units.constants))
+        with np.errstate(all="ignore"):  # of numbers that are none, log(0)
+            whole = fold(expression, leaf, lambda operator, parts: _combined(operator, parts, units.constants))
     except _Unsound:
         return False
     if not same_dimension(whole.in_logarithms, 0.0):

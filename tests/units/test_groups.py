@@ -1,0 +1,85 @@
+"""Dimensionless groups: exact, as simple as can be, and back again."""
+
+import numpy as np
+import pytest
+
+from prunesymnet.expression import evaluate, parse
+from prunesymnet.units import TableUnits, find_groups, is_sound
+
+RNG = np.random.default_rng(0)
+
+
+def found(target="y", columns=None, **units):
+    names = [name for name in units if name != target]
+    columns = columns or {name: RNG.uniform(1, 5, 20) for name in names}
+    table = TableUnits.of(units, names, target, constants=False)
+    return table, columns, find_groups(table, columns)
+
+
+def test_as_many_columns_go_as_there_are_independent_units():
+    _, _, groups = found(G="m^3/(kg*s^2)", m1="kg", m2="kg", r1="m", r2="m", y="J")
+    assert len(groups.columns) == 2
+    assert str(groups) in (
+        "y/(G*m1**2/r1) depends on m2/m1, r2/r1",
+        "y*r1/(G*m1**2) depends on m2/m1, r2/r1",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "units"),
+    [
+        ("G*m1*m2*(1/r2 - 1/r1)", {"G": "m^3/(kg*s^2)", "m1": "kg", "m2": "kg", "r1": "m", "r2": "m", "y": "J"}),
+        ("q*(F + B*v*sin(a))", {"q": "C", "F": "V/m", "B": "T", "v": "m/s", "a": "1", "y": "N"}),
+        ("sqrt(k/m)*exp(-c*t/m)", {"k": "N/m", "m": "kg", "c": "kg/s", "t": "s", "y": "1/s"}),
+        (
+            "h*w**3/(c**2*(exp(h*w/(k*T)) - 1))",
+            {"h": "J*s", "w": "1/s", "c": "m/s", "k": "J/K", "T": "K", "y": "J/m^2"},
+        ),
+    ],
+)
+def test_a_sound_formula_is_the_same_in_groups_and_back(text, units):
+    table, columns, groups = found(**units)
+    formula = parse(text)
+    inside = groups.taken_in(formula)
+    assert set(inside.variables) <= set(groups.columns)
+    values = evaluate(formula, columns).values
+    np.testing.assert_allclose(
+        evaluate(inside, groups.values(columns)).values * groups.scale(columns), values, rtol=1e-12
+    )
+    back = groups.put_back(inside)
+    np.testing.assert_allclose(evaluate(back, columns).values, values, rtol=1e-12)
+    assert is_sound(back, table)
+
+
+def test_measures_cancel_where_they_are_put_back():
+    _, _, groups = found(m="kg", u="m/s", v="m/s", w="m/s", y="J")
+    back = groups.put_back(parse("v**2 + w**2 + 1"))
+    assert str(back).count("u") == 1
+    assert "/" not in str(back)
+
+
+def test_a_column_that_is_zero_somewhere_is_no_measure():
+    columns = {"x": np.array([0.0, 1.0, 2.0]), "z": np.array([1.0, 2.0, 3.0])}
+    _, _, groups = found(x="m", z="m", y="m", columns=columns)
+    assert dict(groups.target) == {"z": 1}
+    columns["z"] = columns["x"]
+    assert found(x="m", z="m", y="m", columns=columns)[2] is None
+
+
+def test_no_root_is_taken_of_what_is_negative():
+    columns = {"g": np.array([-1.0, 2.0, 3.0]), "l": np.array([1.0, 2.0, 3.0])}
+    assert found(g="m/s^2", l="m", y="s", columns=columns)[2] is None
+    columns["g"] = np.abs(columns["g"])
+    assert found(g="m/s^2", l="m", y="s", columns=columns)[2] is not None
+
+
+def test_where_there_is_nothing_to_gain_there_are_none():
+    assert found(x="1", z="rad", y="1")[2] is None
+    assert found(x="m", y="kg")[2] is None
+
+
+def test_one_product_may_be_all_that_is_left():
+    _, _, groups = found(m="kg", v="m/s", y="J")
+    assert not groups.columns
+    assert str(groups) == "y/(m*v**2) is a number"
+    assert str(groups.put_back(parse("1.0"))) == "m*v**2*1.0"
