@@ -50,13 +50,21 @@ def test_where_units_leave_one_product_nothing_else_is_tried():
     assert found.fits < 10
 
 
-def test_a_column_that_is_zero_somewhere_is_searched_by_its_dimension():
-    x = np.linspace(-1, 1, 41)  # neither can be a measure of the other
-    z = np.roll(x, 7)
+def test_columns_that_are_often_zero_are_searched_by_their_dimensions():
+    x = np.maximum(np.linspace(-1, 1, 60), 0.0)  # neither can be a measure of the other
+    z = np.roll(x, 17)
     settings = replace(SETTINGS, units={"x": "m", "z": "m", "y": "m^2"}, constant_units=False)
-    found = search(table(x**2 + 3 * x * z, "y", x=x, z=z), settings)
+    found = search(table(x**2 + 3 * x * z + 2 * z**2, "y", x=x, z=z), settings)
     assert found.status.is_exact
     assert is_sound(found.best.expression, settings.units_of(("x", "z"), "y"))
+
+
+def test_times_that_begin_at_zero_are_no_hindrance():
+    t, v = np.arange(60.0), RNG.uniform(1, 5, 60)
+    a = RNG.uniform(1, 5, 60)
+    settings = replace(SETTINGS, units={"t": "s", "v": "m/s", "a": "m/s^2", "y": "m"}, constant_units=False)
+    found = search(table(v * t + a * t**2 / 2, "y", t=t, v=v, a=a), settings)
+    assert found.status.is_exact
 
 
 def test_what_can_not_be_is_an_error():

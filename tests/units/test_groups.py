@@ -58,12 +58,20 @@ def test_measures_cancel_where_they_are_put_back():
     assert "/" not in str(back)
 
 
-def test_a_column_that_is_zero_somewhere_is_no_measure():
-    columns = {"x": np.array([0.0, 1.0, 2.0]), "z": np.array([1.0, 2.0, 3.0])}
+def test_a_column_that_is_often_zero_is_no_measure():
+    columns = {"x": np.array([0.0, 0.0, 1.0, 2.0]), "z": np.array([1.0, 2.0, 3.0, 4.0])}
     _, _, groups = found(x="m", z="m", y="m", columns=columns)
     assert dict(groups.target) == {"z": 1}
     columns["z"] = columns["x"]
     assert found(x="m", z="m", y="m", columns=columns)[2] is None
+
+
+def test_rows_on_which_a_measure_is_zero_say_nothing():
+    columns = {"t": np.arange(10.0), "v": np.r_[0.0, np.full(9, 2.0)]}
+    _, _, groups = found(t="s", v="m/s", y="m", columns=columns)
+    assert groups.rows(columns).tolist() == [False, *[True] * 9]
+    columns["v"] = columns["v"] + 1
+    assert dict(found(t="s", v="m/s", u="m/s", y="m/s", columns=columns | {"u": columns["t"]})[2].target) == {"v": 1}
 
 
 def test_no_root_is_taken_of_what_is_negative():

@@ -70,6 +70,8 @@ class Problem:
         counts = data.search_weights
         if counts is not None and not counts.all():
             data = data.take(counts > 0)
+        if groups is not None and not (told := groups.rows(data.columns)).all():
+            data = data.take(told)
         if data.rows > rows:
             data = data.take(np.sort(np.random.default_rng(seed).choice(data.rows, rows, replace=False)))
         off = np.abs(data.y - np.median(data.y))

@@ -37,13 +37,14 @@ MOST_CHOICES = 3000  # of measures: each is a small linear system
 SINGULAR = 1e-9  # of a determinant of small numbers
 LARGEST_DENOMINATOR = 12  # of powers, as of units
 ROOT = 2.0  # what a root in a group counts, beside its powers: as much as a square more
-CHANGES_SIGN = 4.0  # and a measure that is negative on some rows: near zero, a quotient by it says nothing
+CHANGES_SIGN = 4.0  # and a measure that is zero or negative on some rows: near zero, a quotient by it says nothing
+MOST_ZEROS = 0.2  # of the rows: those on which a measure is zero say nothing about the groups (times begin at 0)
 
 
 @dataclass(frozen=True)
 class Groups:
     """`target`: the powers of the measures that have the target's unit; `columns`: of each column that is no measure,
-    the powers of the measures that it is divided by. `positive` are the measures that are so on all rows."""
+    the powers of the measures that it is divided by. `positive` are the measures that are nowhere negative."""
 
     name: str
     target: Powers
@@ -57,6 +58,11 @@ class Groups:
     def scale(self, columns: Mapping[str, Array]) -> Array:
         """What the target is divided by."""
         return product_of(columns, self.target)
+
+    def rows(self, columns: Mapping[str, Array]) -> NDArray[np.bool_]:
+        """On which rows the groups have values: no measure is zero."""
+        measures = {*self.target, *(name for powers in self.columns.values() for name in powers)}
+        return np.asarray(np.all([columns[name] != 0 for name in measures], axis=0))
 
     def put_back(self, formula: Expression) -> Expression:
         """A formula of the groups as one of the columns, for the target; measures that cancel are gone."""
@@ -91,14 +97,14 @@ def product_of(columns: Mapping[str, Array], powers: Powers) -> Array:
 
 def find_groups(units: TableUnits, columns: Mapping[str, Array]) -> Groups | None:
     """The simplest groups of a table; None where there is nothing to gain, or no columns can be the measures: those
-    that are never zero, and positive where a root is taken of them."""
+    that are hardly ever zero, and not negative where a root is taken of them."""
     names = list(columns)
     matrix = np.array([[float(p) for p in units.powers(name)] for name in names]).reshape(len(names), -1)
     rank = int(np.linalg.matrix_rank(matrix)) if matrix.size else 0
     if rank == 0 or not units.target_can_be_made:
         return None
     goal = np.array([float(p) for p in units.powers(units.target)])
-    usable = [k for k, name in enumerate(names) if (columns[name] != 0).all() and matrix[k].any()]
+    usable = [k for k, name in enumerate(names) if (columns[name] == 0).mean() <= MOST_ZEROS and matrix[k].any()]
     usable.sort(key=lambda k: float(np.abs(matrix[k]).sum()))  # the simplest units first
     best: tuple[float, Groups] | None = None
     for chosen in islice(combinations(usable, rank), MOST_CHOICES):
@@ -112,7 +118,7 @@ def find_groups(units: TableUnits, columns: Mapping[str, Array]) -> Groups | Non
         }
         size = _size([of_target, *others.values()], columns)
         if size is not None and (best is None or size < best[0] - SAME):
-            positive = frozenset(names[k] for k in places if (columns[names[k]] > 0).all())
+            positive = frozenset(names[k] for k in places if (columns[names[k]] >= 0).all())
             best = size, Groups(units.target, of_target, others, positive)
     return None if best is None else best[1]
 
@@ -134,15 +140,15 @@ def _powers(names: Sequence[str], row: Array) -> dict[str, Fraction]:
 def _size(products: Sequence[Powers], columns: Mapping[str, Array]) -> float | None:
     """How far from simple some products of powers are; None where one has no value."""
     size = 0.0
-    negative = set()
+    doubtful = set()
     for powers in products:
         for name, power in powers.items():
             size += abs(float(power)) + ROOT * (power.denominator > 1)
-            if (columns[name] < 0).any():
-                negative.add(name)
-                if power.denominator > 1:
+            if (columns[name] <= 0).any():
+                doubtful.add(name)
+                if power.denominator > 1 and (columns[name] < 0).any():
                     return None
-    return size + CHANGES_SIGN * len(negative)
+    return size + CHANGES_SIGN * len(doubtful)
 
 
 # Formulas
