@@ -175,7 +175,7 @@ def test_nothing_that_could_run_a_text():
 
 
 def test_the_core_imports_neither_torch_nor_sympy():
-    heavy = "torch", "sympy", "sklearn", "scipy.stats", "scipy.optimize", "matplotlib"
+    heavy = "torch", "sympy", "pint", "sklearn", "scipy.stats", "scipy.optimize", "matplotlib"
     code = f"import sys, prunesymnet; print([name for name in {heavy} if name in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
