@@ -16,11 +16,11 @@ m*(v**2*(1/2) + h*g)
 1*g*1 + 1*1**2/2
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from itertools import combinations, islice
+from itertools import combinations, islice, product
 from typing import NamedTuple
 
 import numpy as np
@@ -33,9 +33,12 @@ from prunesymnet.units.table import SAME, TableUnits
 Array = NDArray[np.float64]
 Powers = Mapping[str, Fraction]
 
-MOST_CHOICES = 3000  # of measures: each is a small linear system
+MOST_CHOICES = 1000  # of measures: each is a small linear system, a tenth of a second for all
+OF_A_UNIT = 2  # columns that are tried as the measure of their unit: as the groups come out alike, few are enough
+TINY = 1e-300  # for a column that is zero on some row
 SINGULAR = 1e-9  # of a determinant of small numbers
 LARGEST_DENOMINATOR = 12  # of powers, as of units
+HALF = 2  # the denominator of a square root's power
 ROOT = 2.0  # what a root in a group counts, beside its powers: as much as a square more
 CHANGES_SIGN = 4.0  # and a measure that is zero or negative on some rows: near zero, a quotient by it says nothing
 MOST_ZEROS = 0.2  # of the rows: those on which a measure is zero say nothing about the groups (times begin at 0)
@@ -104,10 +107,8 @@ def find_groups(units: TableUnits, columns: Mapping[str, Array]) -> Groups | Non
     if rank == 0 or not units.target_can_be_made:
         return None
     goal = np.array([float(p) for p in units.powers(units.target)])
-    usable = [k for k, name in enumerate(names) if (columns[name] == 0).mean() <= MOST_ZEROS and matrix[k].any()]
-    usable.sort(key=lambda k: float(np.abs(matrix[k]).sum()))  # the simplest units first
     best: tuple[float, Groups] | None = None
-    for chosen in islice(combinations(usable, rank), MOST_CHOICES):
+    for chosen in islice(_choices(matrix, [columns[name] for name in names], rank), MOST_CHOICES):
         places = sorted(chosen)
         solved = _solved(matrix[places], np.vstack([goal, matrix]))
         if solved is None:
@@ -121,6 +122,19 @@ def find_groups(units: TableUnits, columns: Mapping[str, Array]) -> Groups | Non
             positive = frozenset(names[k] for k in places if (columns[names[k]] >= 0).all())
             best = size, Groups(units.target, of_target, others, positive)
     return None if best is None else best[1]
+
+
+def _choices(matrix: Array, columns: Sequence[Array], rank: int) -> Iterator[tuple[int, ...]]:
+    """Columns that may be the measures together, the simplest units first; of those that share a unit, the ones that
+    vary least beside their size, and one at a time."""
+    usable = [k for k, column in enumerate(columns) if (column == 0).mean() <= MOST_ZEROS and matrix[k].any()]
+    sizes = [np.abs(columns[k]) for k in usable]
+    spread = {k: float(size.max() / max(size.min(), TINY)) for k, size in zip(usable, sizes, strict=True)}
+    alike: dict[tuple[float, ...], list[int]] = {}
+    for k in sorted(usable, key=lambda k: (float(np.abs(matrix[k]).sum()), spread[k], k)):
+        alike.setdefault(tuple(matrix[k]), []).append(k)
+    for units in combinations(alike.values(), rank):
+        yield from product(*(same[:OF_A_UNIT] for same in units))
 
 
 def _solved(measures: Array, wanted: Array) -> Array | None:
@@ -208,13 +222,35 @@ def _added(one: Powers, two: Powers, times: int | Fraction = 1) -> dict[str, Fra
 
 
 def _times(powers: Powers, formula: Expression) -> Expression:
-    """A formula times a product of powers."""
+    """A formula times a product of powers; several roots are one."""
+    roots = {name: 2 * power for name, power in powers.items() if power.denominator == HALF}
+    if roots:
+        inside = _times(roots, Constant(1))
+        joined = _joined(formula, inside)
+        formula = formula * apply("sqrt", inside) if joined is None else joined
+        powers = {name: power for name, power in powers.items() if name not in roots}
     above = [_raised(Variable(name), power) for name, power in powers.items() if power > 0]
     below = [_raised(Variable(name), -power) for name, power in powers.items() if power < 0]
-    if not (isinstance(formula, Constant) and formula.value == 1 and isinstance(formula.value, int) and above):
+    if not (isinstance(formula, Constant) and not formula.is_free and formula.value == 1 and above):
         above.append(formula)
     whole = reduce(Expression.__mul__, above)
     return whole / reduce(Expression.__mul__, below) if below else whole
+
+
+def _joined(formula: Expression, inside: Expression) -> Expression | None:
+    """The root of something times a root that is a factor of the formula, as one root; None where there is none."""
+    if not isinstance(formula, Apply):
+        return None
+    name, (first, *others) = formula.operator.name, formula.operands or (formula,)
+    if name == "sqrt" or (name == "pow" and _number(_Product({}, others[0])) == Fraction(1, HALF)):
+        return apply("sqrt", first * inside)
+    if name != "*":
+        return None
+    for one, other in ((first, others[0]), (others[0], first)):
+        joined = _joined(one, inside)
+        if joined is not None:
+            return other * joined
+    return None
 
 
 def _raised(base: Expression, power: Fraction) -> Expression:
