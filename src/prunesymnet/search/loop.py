@@ -26,13 +26,14 @@ from prunesymnet.coefficients import Fit
 from prunesymnet.data import Dataset, distinct_rows
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
-from prunesymnet.expression import Constant, Expression
+from prunesymnet.expression import Constant, Expression, canonical
 from prunesymnet.operators import select_operators
 from prunesymnet.search.archive import Archive, Candidate, PartOfArchive
 from prunesymnet.search.budget import Budget
 from prunesymnet.search.columns import SeenColumns, names_in
 from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter
+from prunesymnet.search.forms import freed
 from prunesymnet.search.linear_model import simplest_forms
 from prunesymnet.search.result import SearchResult, Start, Update, Watcher
 from prunesymnet.search.rows import Rows
@@ -314,8 +315,12 @@ class _Search:
 
     def fit(self, stage: str, proposals: Iterable[Proposal], context: Context) -> None:
         for proposal in proposals:
-            first = None if proposal.rows is None else context.problem.data.take(proposal.rows)
-            self.fitter.propose(context.problem.to_table(proposal.expression), stage, exact=proposal.exact, first=first)
+            problem, formula, weighted = context.problem, proposal.expression, None
+            first = None if proposal.rows is None else problem.data.take(proposal.rows)
+            if problem.groups is not None:  # in terms of the groups it is shorter, so constants are merged there
+                formula, weighted = canonical(formula), problem.to_table(canonical(freed(formula)))
+            formula = problem.to_table(formula)
+            self.fitter.propose(formula, stage, exact=proposal.exact, first=first, weighted=weighted)
             self.check()
 
     def seconds_to_finish(self) -> float:
