@@ -406,8 +406,11 @@ def demo(time_limit: Seconds = 8.0) -> None:
 
 
 def listed(names: str) -> list[str]:
-    """The names of an option, a,b; none of an empty one."""
-    return [name.strip() for name in names.split(",") if name.strip()]
+    """The names of an option, a,b; none of an empty one. A name with a comma is quoted: 'a,"mass, dry"'."""
+    import csv
+
+    cells = next(csv.reader([names], skipinitialspace=True), [])
+    return [name.strip() for name in cells if name.strip()]
 
 
 def model_at(path: Path) -> "Model":
