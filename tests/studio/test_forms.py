@@ -16,7 +16,8 @@ USUAL = {option.name: option.usual for option in OPTIONS}
 ANSWERS = {
     "time_limit": 12.5, "operators": ["+", "exp"], "max_complexity": 9, "max_constants": 2, "requires": ["x"],
     "max_uses": [["exp", 1], ["x", 2]], "max_argument": [["sin", 3]], "forbid_nested": [["sin", "exp"], ["log", "exp"]],
-    "loss": "huber", "selection": "bic", "preset": "paper", "random_state": 3,
+    "units": [["x", "m/s"], ["y", " "]], "constant_units": False, "loss": "huber", "selection": "bic",
+    "preset": "paper", "random_state": 3,
 }  # fmt: skip
 
 
@@ -28,7 +29,9 @@ def test_usual_answers_are_not_said():
 
 def test_every_answer_becomes_a_setting():
     assert set(ANSWERS) == set(BY_NAME)
-    found = settings_of(PruneSymRegressor(**parameters(ANSWERS)))
+    given = parameters(ANSWERS)
+    assert (given["units"], given["constant_units"]) == ({"x": "m/s"}, False)
+    found = settings_of(PruneSymRegressor(**given))
     assert (found.time_limit, found.max_complexity, found.loss, found.selection, found.seed) == (
         12.5,
         9,
@@ -55,7 +58,8 @@ def test_options_are_parameters_that_there_are():
         ("max_complexity", 0), ("max_complexity", 2**40), ("operators", []), ("operators", ["eval"]),
         ("operators", "sin"), ("requires", "x"), ("requires", [1]), ("requires", ["x"] * 1000), ("max_uses", [["exp"]]),
         ("max_uses", [["exp", "1"]]), ("max_uses", [["exp", -1]]), ("forbid_nested", [["exp", 1]]), ("loss", "none"),
-        ("loss", None), ("random_state", -1), ("unknown", 1), ("__class__", 1),
+        ("loss", None), ("random_state", -1), ("units", [["x", 1]]), ("units", {"x": "m"}), ("constant_units", "no"),
+        ("unknown", 1), ("__class__", 1),
     ],
 )  # fmt: skip
 def test_other_answers_are_refused(name, value):

@@ -158,6 +158,28 @@ def test_errors_that_are_shares_are_counted_so(studio, client):
     assert found["constants"][0]["value"] == own["constants"][0]["value"]
 
 
+def test_a_table_with_units(client, studio):
+    """They are told before a search, checked, and constants carry them."""
+    x = np.linspace(0.1, 2, 30)
+    text = "length,force\n" + "".join(f"{a},{5 * a + 0.01 * np.sin(40 * a)}\n" for a in x)
+    table = client.post("/api/tables", content=text.encode(), headers={"x-file-name": "spring.csv"}).json()["id"]
+    answers = {"table": table, "columns": {"target": "force", "features": ["length"]}}
+
+    def check(units, **options):
+        asked = answers | {"options": {"units": units, **options}}
+        return client.post(f"/api/tables/{table}/check", json=asked).json()
+
+    assert "unit" in check([["length", "metres per fortnight?"]])["problem"]
+    assert check([["length", "m"], ["force", "N"]])["notes"] == ["Units: length in m, force in N."]
+    assert check([["length", "m"], ["force", "N"]], constant_units=False)["problem"]  # nothing makes newtons of metres
+    options = {"units": [["length", "m"], ["force", "N"]], "time_limit": 1}
+    made = client.post("/api/searches", json=answers | {"options": options}).json()["id"]
+    found = client.post(f"/api/searches/{made}/fit", json={"form": "k*length"}).json()
+    assert [one["unit"] for one in found["constants"]] == ["N/m"]
+    odd = client.post(f"/api/searches/{made}/fit", json={"form": "k*exp(length)"}).json()
+    assert "units do not fit" in " ".join(odd["notes"])
+
+
 def test_few_runs_stay_in_memory(search):
     founds = Founds()
     for _ in range(3):

@@ -22,7 +22,8 @@ MOST_ANSWERS = 100  # names or pairs in one answer: far more than there are oper
 @dataclass(frozen=True)
 class Option:
     """`kind` says how it is asked for: "seconds", "number" (a whole one), "choice", "operators" (a set of them),
-    "limits" (names with numbers), "nesting" (names with names), "columns" (a set of them). The answer is the parameter
+    "limits" (names with numbers), "nesting" (names with names), "columns" (a set of them), "by column" (a text for each
+    of some columns), "switch" (yes or no). The answer is the parameter
     `parameter` of the estimator; with a dot, a field of one that is a record. `usual` is the answer that needs not be
     said."""
 
@@ -38,7 +39,8 @@ class Option:
     choices: tuple[tuple[str, str], ...] = ()
 
 
-TIME, BUILDING, RULES, JUDGING = "Time", "What formulas are made of", "Rules", "What counts as good"
+TIME, BUILDING, RULES, UNITS = "Time", "What formulas are made of", "Rules", "Units"
+JUDGING = "What counts as good"
 OPTIONS: tuple[Option, ...] = (
     Option(
         "time_limit", "Search for", "seconds", TIME,
@@ -74,6 +76,17 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "forbid_nested", "Not inside another", "nesting", RULES,
         "An operator that may not stand anywhere inside another one.", "constraints.forbid_nested", "sin in exp", [],
+    ),
+    Option(
+        "units", "What columns are measured in", "by column", UNITS,
+        "Only formulas that are dimensionally sound are tried then, and constants come with their units. Columns that "
+        "are left empty are pure numbers; names with units in brackets, v [m/s], need nothing here.",
+        "units", "m/s", [],
+    ),
+    Option(
+        "constant_units", "Fitted constants may carry units", "switch", UNITS,
+        "As a spring constant does. Where all that matters is among the columns, say no: then far fewer formulas are "
+        "possible.", "constant_units", usual=True,
     ),
     Option(
         "loss", "What an error costs", "choice", JUDGING,
@@ -173,9 +186,20 @@ def _pairs(option: Option, value: Any) -> list[tuple[str, Any]]:
             raise ValueError(f"{option.label}: pairs are needed, as in {option.example}")
         if option.kind == "limits" and (type(pair[1]) is not int or pair[1] < 0):
             raise ValueError(f"{option.label}: {pair[0]!r} needs a whole number beside it")
-        if option.kind == "nesting" and not isinstance(pair[1], str):
-            raise ValueError(f"{option.label}: {pair[0]!r} needs a name beside it")
+        if option.kind != "limits" and not isinstance(pair[1], str):
+            raise ValueError(f"{option.label}: {pair[0]!r} needs a {'name' if option.kind == 'nesting' else 'text'}")
     return [(first, second) for first, second in value]
+
+
+def _switch(option: Option, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{option.label}: yes or no is needed")
+    return value
+
+
+def _by_column(option: Option, value: Any) -> list[tuple[str, str]]:
+    """The columns that have a text; those that are left empty have none."""
+    return [(name, text.strip()) for name, text in _pairs(option, value) if text.strip()]
 
 
 def _nested(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
@@ -188,6 +212,6 @@ def _nested(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
 
 _READERS: dict[str, Any] = {
     "seconds": _seconds, "number": _number, "choice": _choice, "columns": _names, "operators": _operators,
-    "limits": _pairs, "nesting": _pairs,
+    "limits": _pairs, "nesting": _pairs, "switch": _switch, "by column": _by_column,
 }  # fmt: skip
-_ANSWERS: dict[str, Any] = {"limits": dict, "nesting": _nested}
+_ANSWERS: dict[str, Any] = {"limits": dict, "nesting": _nested, "by column": dict}

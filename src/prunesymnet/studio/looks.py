@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.coefficients import FitSettings, FitStatus, fit
+from prunesymnet.coefficients import Fit, FitSettings, FitStatus, fit
 from prunesymnet.equations import Equation
 from prunesymnet.errors import ExportError
 from prunesymnet.estimator.forms import no_value_error, parameters_of, read_form
+from prunesymnet.estimator.parameters import with_units_of_constants
 from prunesymnet.export import export
 from prunesymnet.export.mathml import to_mathml
 from prunesymnet.expression import Expression, Variable, to_text
@@ -22,6 +23,7 @@ from prunesymnet.report.numbers import number, percent, share, with_digits
 from prunesymnet.runs.records import to_formula
 from prunesymnet.studio.front import LONGEST_SHOWN, Found, key_of
 from prunesymnet.studio.tables import notes
+from prunesymnet.units import is_sound
 
 Array = NDArray[np.float64]
 STARTS = 24  # points from which the constants of a person's form are fitted: it answers at once
@@ -49,12 +51,17 @@ def equation_of(found: Found, text: str) -> Equation:
             found.equations.move_to_end(text)
             return found.equations[text]
     expression = to_formula(text, found.data.names)
-    made = Equation.of(fit(expression, found.data, settings=FitSettings(time_limit=SECONDS)), found.data)
+    made = _equation(found, fit(expression, found.data, settings=FitSettings(time_limit=SECONDS)))
     with found.lock:
         found.equations[text] = made
         while len(found.equations) > MOST_EQUATIONS:
             found.equations.popitem(last=False)
     return made
+
+
+def _equation(found: Found, result: Fit) -> Equation:
+    """A fit as an equation, with the units of its constants where the table has units."""
+    return with_units_of_constants(Equation.of(result, found.data), found.run.settings)
 
 
 def refitted(found: Found, form: str) -> tuple[str, Equation, list[str]]:
@@ -70,7 +77,10 @@ def refitted(found: Found, form: str) -> tuple[str, Equation, list[str]]:
     result = fit(tree, data, parameters=constants, settings=settings)
     if result.status is FitStatus.NOT_FINITE:
         raise no_value_error(tree, result.parameters, found.run.tables[0])
-    equation = Equation.of(result, data)
+    equation = _equation(found, result)
+    units = found.run.settings.units_of(data.names, data.target)
+    if units is not None and not is_sound(equation.expression, units):
+        said.append("Its units do not fit together: the search would not try it.")
     text = to_text(equation.expression)
     with found.lock:
         found.equations[text] = equation
@@ -107,6 +117,7 @@ def look(found: Found, text: str, equation: Equation, labels: Mapping[str, str])
         ],
         "constants": [_constant(estimate) for estimate in constants],
         "rounded": equation.free_form is not None,
+        "units": bool(equation.units),
         "variables": [_variable(found, name, labels) for name in variables],
         "ways": _ways(equation),
         "rows": data.rows,
@@ -139,6 +150,7 @@ def _constant(estimate: Any) -> dict[str, str]:
         "value": value,
         "error": f"± {error}" if sure else "not determined by the data",
         "interval": f"{low} to {high}" if sure else "—",
+        "unit": estimate.unit,
     }
 
 

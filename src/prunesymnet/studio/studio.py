@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -50,11 +50,12 @@ class Studio:
     def check(self, known_as: str, answers: Json) -> Json:
         """Whether a search could begin with these answers: what is wrong, or what there is to know."""
         try:
-            _, _, said = self._dataset(self.tables.get(known_as), answers.get("columns"))
-            _settings(answers.get("options"))
-        except (DataError, ValueError, TypeError) as problem:
+            data, features, said = self._dataset(self.tables.get(known_as), answers.get("columns"))
+            settings = _settings(answers.get("options"), _labels_of(data, features, answers))
+        except (DataError, ValueError, TypeError, ImportError) as problem:
             return {"problem": printable(str(problem)), "kind": getattr(problem, "kind", ""), "notes": []}
-        return {"problem": "", "kind": "", "notes": said}
+        units = [f"{name} in {unit}" for name, unit in settings.units.items()]
+        return {"problem": "", "kind": "", "notes": [*said, *([f"Units: {', '.join(units)}."] if units else [])]}
 
     def _dataset(self, stored: Stored, record: Any) -> tuple[Any, list[str], list[str]]:
         columns = Columns.of(record)
@@ -70,7 +71,7 @@ class Studio:
         """A new search, at the end of the queue."""
         stored = self.tables.get(str(answers.get("table")))
         data, features, _ = self._dataset(stored, answers.get("columns"))
-        settings = _settings(answers.get("options"))
+        settings = _settings(answers.get("options"), _labels_of(data, features, answers))
         settings.constraints.check(data.names, [str(name) for name in settings.operators])
         made, folder = self.workspace.new("searches")
         try:
@@ -233,13 +234,22 @@ class Studio:
         return path.read_bytes()
 
 
-def _settings(options: Any) -> Any:
+def _settings(options: Any, labels: Mapping[str, str]) -> Any:
+    """The settings that a form's answers ask for; `labels` are what the file calls the columns and the target, by their
+    names in formulas."""
     from prunesymnet.estimator import PruneSymRegressor
-    from prunesymnet.estimator.parameters import settings_of
+    from prunesymnet.estimator.parameters import settings_of, with_units
 
     if options is not None and not isinstance(options, Mapping):
         raise ValueError("options must be said by their names")
-    return settings_of(PruneSymRegressor(n_jobs=1, **forms.parameters(options or {})))
+    estimator = PruneSymRegressor(n_jobs=1, **forms.parameters(options or {}))
+    settings = with_units(settings_of(estimator), estimator, labels)
+    settings.units_of(list(labels)[:-1], list(labels)[-1])  # or an error
+    return settings
+
+
+def _labels_of(data: Any, features: Sequence[str], answers: Json) -> dict[str, str]:
+    return {**dict(zip(data.names, map(str, features), strict=True)), data.target: str(answers["columns"]["target"])}
 
 
 def _seconds(answers: Json) -> float | None:

@@ -292,8 +292,8 @@
   function fillConstants() {
     constantsCard.replaceChildren(h("h2", {}, "Constants"), ...(look.constants.length ? [
       h("div", {class: "named", tabindex: 0, role: "region", "aria-label": "The formula with names for its constants", math: look.named}),
-      h("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "The constants"}, h("table", {}, h("thead", {}, h("tr", {}, h("th", {scope: "col"}, ""), h("th", {scope: "col", class: "n"}, "value"), h("th", {scope: "col", class: "n"}, "standard error"), h("th", {scope: "col", class: "n"}, "95% interval"))),
-        h("tbody", {}, look.constants.map((one) => h("tr", {}, h("th", {scope: "row", math: one.math}), h("td", {class: "n"}, one.in_formula ? `${one.in_formula}, fitted ${one.value}` : one.value), h("td", {class: "n"}, one.error), h("td", {class: "n"}, one.interval)))))),
+      h("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "The constants"}, h("table", {}, h("thead", {}, h("tr", {}, h("th", {scope: "col"}, ""), h("th", {scope: "col", class: "n"}, "value"), h("th", {scope: "col", class: "n"}, "standard error"), h("th", {scope: "col", class: "n"}, "95% interval"), look.units ? h("th", {scope: "col"}, "unit") : "")),
+        h("tbody", {}, look.constants.map((one) => h("tr", {}, h("th", {scope: "row", math: one.math}), h("td", {class: "n"}, one.in_formula ? `${one.in_formula}, fitted ${one.value}` : one.value), h("td", {class: "n"}, one.error), h("td", {class: "n"}, one.interval), look.units ? h("td", {}, one.unit || "1") : ""))))),
       look.rounded ? h("p", {class: "hint"}, "Some constants are rounded in the formula. Standard errors and intervals are those of the fit in which all are free.") : "",
     ] : [h("p", {class: "soft"}, "The formula has no fitted constants: its numbers are whole, or made of whole ones.")]));
   }

@@ -119,6 +119,19 @@
     }
   }
 
+  /* A field of text for the target and each column that explains it. */
+  function drawByColumn() {
+    for (const place of document.querySelectorAll("[data-by-column]")) {
+      const said = Object.fromEntries([...place.querySelectorAll("input")].map((field) => [field.name, field.value]));
+      const names = [...of("target"), ...of("feature")];
+      place.replaceChildren(...names.map((name) => {
+        const field = h("input", {type: "text", name, placeholder: place.dataset.example, autocomplete: "off", spellcheck: "false"});
+        field.value = said[name] || "";
+        return h("label", {}, h("span", {}, name), field);
+      }));
+    }
+  }
+
   // The form
 
   function pairRow(field, kind, first = "", second = "") {
@@ -139,6 +152,8 @@
       if (kind === "seconds") options[name] = Number(field.querySelector("[type=number]").value);
       else if (kind === "number") options[name] = input.value === "" ? null : Number(input.value);
       else if (kind === "choice") options[name] = input.value;
+      else if (kind === "switch") options[name] = input.value === "yes";
+      else if (kind === "by column") options[name] = [...field.querySelectorAll("input")].map((one) => [one.name, one.value]).filter(([, value]) => value.trim());
       else if (kind === "operators" || kind === "columns") options[name] = [...field.querySelectorAll(":checked")].map((box) => box.value);
       else options[name] = [...field.querySelectorAll(".pair-row")].map((row) => { const [a, b] = row.querySelectorAll("select, input"); return [a.value, kind === "limits" ? Number(b.value) : b.value]; });
     }
@@ -171,6 +186,7 @@
     drawColumns();
     drawPairs();
     drawColumnChips();
+    drawByColumn();
     drawSummary();
     check();
   }
