@@ -136,7 +136,8 @@ def test_the_whole_story(page, folder):
         page.goto(address)
         expect(page.locator("#searches .name")).to_have_text("renamed")
         page.locator("[data-remove]").click()
-        page.locator("[data-remove]").click()  # to be sure
+        expect(page.locator("[data-remove]")).to_have_text("Remove?")
+        page.locator("[data-remove]").click()
         expect(page.locator("#searches .item")).to_have_count(0)
         assert not list((studio / "searches").iterdir())
 

@@ -85,7 +85,7 @@
     const kept = [...button.childNodes];
     button.dataset.sure = "yes";
     button.textContent = "Remove?";
-    setTimeout(() => { button.dataset.sure = ""; button.replaceChildren(...kept); }, 4000);
+    setTimeout(() => { button.dataset.sure = ""; button.replaceChildren(...kept); }, 8000);
   }
   list.addEventListener("click", (event) => {
     const button = event.target.closest("[data-remove]");
