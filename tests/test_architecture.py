@@ -33,13 +33,14 @@ ORDER = {
     "network.pruning": ("subnetwork", "beam", "random", "reverse"),
     "catalogue": ("forms", "matching"),
     "bank": (
-        "bank", "monomials", "targets", "problem", "regression", "best", "scan", "query", "families", "family_scan",
-        "family_fit",
+        "limits", "bank", "monomials", "targets", "problem", "regression", "best", "scan", "query", "families",
+        "family_scan", "family_fit",
     ),
     "equations": ("equation", "front"),
     "search": (
-        "constraints", "settings", "forms", "linear_model", "between_rows", "prediction", "rows", "budget", "archive",
-        "stages", "screening", "waiting", "fitting", "stopping", "finish", "result", "columns", "threads", "loop",
+        "constraints", "settings", "forms", "linear_model", "guesses", "between_rows", "prediction", "rows", "budget",
+        "archive", "stages", "screening", "waiting", "fitting", "stopping", "finish", "result", "columns", "threads",
+        "loop",
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "networks", "unwrapping", "fixed_terms", "denominators",

@@ -87,6 +87,7 @@ PARAMETERS = {
     "operators": ["+", "*", OWN],
     "max_complexity": 9,
     "constraints": {"max_uses": {"exp": 1}, "requires": ["x1"]},
+    "start_from": ["a*x1"],
     "selection": len,
     "loss": "huber",
     "time_limit": 3.5,

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from prunesymnet.bank.limits import NodeLimits
 from prunesymnet.expression import Constant, Expression, Variable, apply
 from prunesymnet.operators import PAPER, UNNESTED, Operator, select_operators
 
@@ -173,12 +174,13 @@ def grow_bank(
     memory: float = 2.0,
     unnested: tuple[str, ...] = UNNESTED,
     most_complex: int = 30,
+    limits: NodeLimits | None = None,
 ) -> Bank:
-    """The `size` simplest nodes, or as many as `memory` (GiB) holds."""
+    """The `size` simplest nodes that keep the limits, or as many as `memory` (GiB) holds."""
     names = tuple(columns)
     table = tuple(row for row in select_operators(operators).values() if row.arity and row.name not in ("id", "neg"))
     size = max(min(size, int(memory * 2**30 / 8 / max(len(next(iter(columns.values()))), 1))), len(names))
-    growing = _Growing(np.array([columns[name] for name in names], dtype=np.float64), table, size, unnested)
+    growing = _Growing(np.array([columns[name] for name in names], dtype=np.float64), table, size, unnested, limits)
     for complexity in range(2, most_complex + 1):
         if growing.count >= size or not growing.grow(complexity):
             break
@@ -188,8 +190,18 @@ def grow_bank(
 class _Growing:
     """A bank that grows level by level; numbers are those of `Bank`."""
 
-    def __init__(self, leaves: Array, table: tuple[Operator, ...], size: int, unnested: tuple[str, ...]) -> None:
-        self.table, self.size, self.unnested = table, size, unnested
+    def __init__(
+        self,
+        leaves: Array,
+        table: tuple[Operator, ...],
+        size: int,
+        unnested: tuple[str, ...],
+        limits: NodeLimits | None = None,
+    ) -> None:
+        self.table, self.size, self.unnested, self.limits = table, size, unnested, limits or NodeLimits()
+        # Of each node, for each function that a limit counts: how many it has, how many stand one inside the other.
+        self.uses = np.zeros((0, len(self.limits.counted)), dtype=np.int64)
+        self.depths = self.uses
         points = leaves.shape[1]
         self.probes = probes_of(points)
         self.values = np.empty((size, points))
@@ -200,7 +212,7 @@ class _Growing:
         self.nested = np.zeros(0, dtype=bool)
         with np.errstate(all="ignore"):
             none = np.full(len(leaves), -1)
-            self.add(1, leaves, none, np.arange(len(leaves)), none, np.zeros(len(leaves)), np.zeros(len(leaves)))
+            self.add(1, leaves, None, none, np.arange(len(leaves)), none, np.zeros(len(leaves)), np.zeros(len(leaves)))
         self.levels[1] = (0, self.count)
 
     def grow(self, complexity: int) -> bool:
@@ -213,11 +225,14 @@ class _Growing:
                 elif operator.arity == 2:
                     self.binary(complexity, number, operator)
         self.levels[complexity] = (first, self.count)
-        reach = 2 + max(map(_cost, self.table), default=0)  # no level further down can be an operand of the next
+        reach = 2 + max(
+            map(self.limits.cost, self.table), default=0
+        )  # no level further down can be an operand of the next
         return any(start < stop for level, (start, stop) in self.levels.items() if level > complexity - reach)
 
     def unary(self, complexity: int, number: int, operator: Operator) -> None:
-        nodes = self.level(complexity - _cost(operator))
+        nodes = self.level(complexity - self.limits.cost(operator))
+        nodes = nodes[self.allowed(operator, nodes, np.full(len(nodes), -1))]
         outer = operator.name in self.unnested
         if outer:
             nodes = nodes[~self.nested[nodes]]
@@ -229,10 +244,10 @@ class _Growing:
                 values = np.where(flipped[:, None], -values, values)
                 values = np.where(operator.domain(values), values, np.nan)
             nested = np.ones(len(part), dtype=bool) if outer else self.nested[part]
-            self.add(complexity, operator.numpy(values), number, part, -1, flipped, nested)
+            self.add(complexity, operator.numpy(values), operator, number, part, -1, flipped, nested)
 
     def binary(self, complexity: int, number: int, operator: Operator) -> None:
-        rest = complexity - _cost(operator)
+        rest = complexity - self.limits.cost(operator)
         for one in range(1, rest):
             other = rest - one
             if operator.name in COMMUTATIVE and one > other:
@@ -250,11 +265,28 @@ class _Growing:
             self.pairs(complexity, number, operator, np.full(len(nodes), -1), nodes)
 
     def pairs(self, complexity: int, number: int, operator: Operator, a: Index, b: Index) -> None:
+        fine = self.allowed(operator, a, b)
+        a, b = a[fine], b[fine]
         for part in self.chunks(np.arange(len(a))):
             left, right = a[part], b[part]
             one = np.where(left[:, None] < 0, 1.0, self.values[left])
             nested = self.nested[right] | (self.nested[left] & (left >= 0))
-            self.add(complexity, operator.numpy(one, self.values[right]), number, left, right, False, nested)
+            values = operator.numpy(one, self.values[right])
+            self.add(complexity, values, operator, number, left, right, False, nested)
+
+    def allowed(self, operator: Operator, a: Index, b: Index) -> NDArray[np.bool_]:
+        """Which operands an operator may have (-1: none, or the constant 1)."""
+        if not (self.limits.counted or self.limits.max_argument):
+            return np.ones(len(a), dtype=bool)
+        (uses, depths), size = self.counts(a, b), np.concatenate([part[0] for part in self.parts])
+        larger = np.maximum(np.where(a < 0, 1, size[a]), np.where(b < 0, 1, size[b]))
+        return self.limits.allow(operator, uses, depths, larger)
+
+    def counts(self, a: Index, b: Index) -> tuple[Index, Index]:
+        """How many functions operands have together, and one inside the other in either."""
+        one, two = (a >= 0)[:, None], (b >= 0)[:, None]
+        uses = np.where(one, self.uses[a], 0) + np.where(two, self.uses[b], 0)
+        return uses, np.maximum(np.where(one, self.depths[a], 0), np.where(two, self.depths[b], 0))
 
     def level(self, complexity: int) -> Index:
         return np.arange(*self.levels.get(complexity, (0, 0)))
@@ -266,8 +298,8 @@ class _Growing:
                 return
             yield nodes[start : start + step]
 
-    def add(self, complexity: int, values: Array, *how: object) -> None:
-        """Keep the nodes that are finite, vary, and are not there yet."""
+    def add(self, complexity: int, values: Array, operator: Operator | None, *how: object) -> None:
+        """Keep the nodes that are finite, vary, and are not there yet; those of no operator are columns."""
         good, keys = distinct(values, self.probes)
         good &= ~np.isin(keys, self.keys)
         chosen = np.flatnonzero(good)
@@ -279,6 +311,11 @@ class _Growing:
         rows = [np.broadcast_to(np.asarray(entry), len(values))[chosen] for entry in how]
         self.parts.append((np.full(kept, complexity), *rows))
         self.nested = np.concatenate([self.nested, rows[-1].astype(bool)])
+        uses = depths = np.zeros((kept, len(self.limits.counted)), dtype=np.int64)
+        if operator is not None:
+            made = self.limits.counts(operator)
+            uses, depths = (counts + made for counts in self.counts(rows[1].astype(int), rows[2].astype(int)))
+        self.uses, self.depths = np.concatenate([self.uses, uses]), np.concatenate([self.depths, depths])
         self.count += kept
 
     def bank(self, names: tuple[str, ...], table: tuple[Operator, ...]) -> Bank:
@@ -288,10 +325,6 @@ class _Growing:
             complexity, operator.astype(np.int64), left.astype(np.int64), right.astype(np.int64),
             flipped.astype(bool), nested.astype(bool), names, table,
         )  # fmt: skip
-
-
-def _cost(operator: Operator) -> int:
-    return max(operator.cost, 1)  # what costs nothing would have to be applied without end
 
 
 def probes_of(points: int) -> Array:

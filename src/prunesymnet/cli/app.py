@@ -92,6 +92,19 @@ MaxArgument = Annotated[
 ForbidNested = Annotated[
     str, typer.Option("--forbid-nested", help="Operators that may not stand inside another: exp=sin,exp=log.")
 ]
+MaxNested = Annotated[
+    str,
+    typer.Option(
+        "--max-nested", help="How many may stand one inside the other within an operator: sin=exp:1,exp=exp:0."
+    ),
+]
+Costs = Annotated[str, typer.Option("--costs", help="What an operator adds to the complexity: exp=4,sin=5.")]
+StartFrom = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--start-from", help="A formula to begin with and to build on, 'a*exp(-b*x)' (several: once for each)."
+    ),
+]
 MaxConstants = Annotated[int | None, typer.Option("--max-constants", help="How many constants may be fitted.", min=0)]
 Requires = Annotated[str, typer.Option("--requires", help="Columns that must appear: a,b.")]
 Seconds = Annotated[float, typer.Option("--time-limit", "-t", help="Seconds to search at most.")]
@@ -175,8 +188,11 @@ def fit(
     max_uses: MaxUses = "",
     max_argument: MaxArgument = "",
     forbid_nested: ForbidNested = "",
+    max_nested: MaxNested = "",
     max_constants: MaxConstants = None,
     requires: Requires = "",
+    costs: Costs = "",
+    start_from: StartFrom = None,
     selection: Annotated[Selection | None, typer.Option(help="How to choose from the front.")] = None,
     preset: Preset = "default",
     epochs: Epochs = None,
@@ -210,9 +226,10 @@ def fit(
             max_evaluations=max_evaluations,
             max_complexity=max_complexity,
             constraints=constraints_of(
-                max_uses=max_uses, max_argument=max_argument, forbid_nested=forbid_nested, max_constants=max_constants,
-                requires=requires,
+                max_uses=max_uses, max_argument=max_argument, forbid_nested=forbid_nested, max_nested=max_nested,
+                max_constants=max_constants, requires=requires, costs=costs,
             ),
+            start_from=tuple(start_from or ()),
             selection=settings.selection if selection is None else selection.value,
             loss=loss,
             workers=jobs,

@@ -68,13 +68,17 @@ def constraints_of(
     max_uses: str = "",
     max_argument: str = "",
     forbid_nested: str = "",
+    max_nested: str = "",
     max_constants: int | None,
     requires: str = "",
+    costs: str = "",
 ) -> Constraints:
     """
     >>> rules = constraints_of(max_uses="exp=1,sin=2", forbid_nested="exp=sin,exp=log", max_constants=3)
     >>> rules.max_uses, rules.forbid_nested, rules.max_constants
     ({'exp': 1, 'sin': 2}, {'exp': ['sin', 'log']}, 3)
+    >>> constraints_of(max_nested="sin=exp:1,sin=sin:0", max_constants=None).max_nested
+    {'sin': {'exp': 1, 'sin': 0}}
     >>> constraints_of(max_uses="exp", max_constants=None)
     Traceback (most recent call last):
     ValueError: --max-uses must be NAME=NUMBER, as in exp=1, got 'exp'
@@ -82,10 +86,19 @@ def constraints_of(
     nested: dict[str, list[str]] = {}
     for outer, inner in _pairs(forbid_nested, "--forbid-nested", "NAME=NAME, as in exp=sin"):
         nested.setdefault(outer, []).append(inner)
+    counts: dict[str, dict[str, int]] = {}
+    form = "NAME=NAME:NUMBER, as in sin=exp:1"
+    for outer, inner in _pairs(max_nested, "--max-nested", form):
+        name, _, number = inner.rpartition(":")
+        if not name or not number.isdecimal():
+            raise ValueError(f"--max-nested must be {form}, got {f'{outer}={inner}'!r}")
+        counts.setdefault(outer, {})[name] = int(number)
     return Constraints(
         max_uses=_limits(max_uses, "--max-uses"),
         max_argument=_limits(max_argument, "--max-argument"),
         forbid_nested=nested,
+        max_nested=counts,
+        costs=_limits(costs, "--costs"),
         max_constants=max_constants,
         requires=tuple(name.strip() for name in requires.split(",") if name.strip()),
     )

@@ -38,7 +38,7 @@ from prunesymnet.coefficients.uncertainty import estimates, students_t
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Constant, Expression, Program, Variable, apply, compile_expression, fold, to_text
 from prunesymnet.expression.canonical.terms import constant_value
-from prunesymnet.expression.tree import is_free, transform
+from prunesymnet.expression.tree import complexity_with, is_free, transform
 from prunesymnet.operators import Operator
 
 Array = NDArray[np.float64]
@@ -52,7 +52,8 @@ class Equation:
     fitted without the held-out rows, on these. `rows` is the number of measurements, `variance` the residual's.
 
     Where constants were rounded, `free_form` is the formula in which they are free again, fitted (None: there are
-    none); `covariance` and `variance` are those of that fit."""
+    none); `covariance` and `variance` are those of that fit. `costs` are those of operators that add something else to
+    the complexity than the table says."""
 
     form: Expression
     names: tuple[str, ...]
@@ -66,6 +67,7 @@ class Equation:
     covariance: Array
     parameters: dict[str, float] = field(default_factory=dict)
     free_form: Expression | None = None
+    costs: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -76,6 +78,7 @@ class Equation:
         heldout_r2: float = math.nan,
         length: float | None = None,
         look: FitSettings | None = None,
+        costs: Mapping[str, int] | None = None,
     ) -> "Equation":
         """A fit, on the data that it was made with; `look` is how the formula is fitted in which rounded constants are
         free again."""
@@ -98,6 +101,7 @@ class Equation:
             covariance=spread,
             parameters=dict(parameters),
             free_form=free.expression if free else None,
+            costs=dict(costs or {}),
         )
 
     @cached_property
@@ -107,7 +111,7 @@ class Equation:
 
     @property
     def complexity(self) -> int:
-        return self.expression.complexity
+        return complexity_with(self.expression, self.costs)
 
     @cached_property
     def known_as(self) -> str:

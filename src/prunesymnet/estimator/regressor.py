@@ -49,9 +49,9 @@ from prunesymnet.expression import Expression
 from prunesymnet.operators import Operator
 from prunesymnet.runs import Model, ended_by_hand, load_model, resume, run
 from prunesymnet.search import Constraints, SearchSettings, Start
+from prunesymnet.search.guesses import STARTS
 
 Array = NDArray[np.float64]
-STARTS = 256  # points from which the constants of a user's form are fitted
 
 
 class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -65,7 +65,11 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     max_complexity : int, default=None
         The largest complexity of a formula: one for each variable, constant and operator, two for functions.
     constraints : Constraints or dict, default=None
-        Further rules: `max_uses`, `max_argument`, `forbid_nested`, `max_constants`, `requires`, `allow`.
+        Further rules: `max_uses`, `max_argument`, `forbid_nested`, `max_nested`, `max_constants`, `requires`,
+        `excludes`, `costs`, `allow`.
+    start_from : list of str or Expression, default=None
+        Formulas that you expect: the search begins with them, and builds on them. Names in them that are no columns
+        are constants to be fitted.
     categories : list of str, default=None
         Columns of a frame that hold categories: text, or numbers that stand for something. Each category becomes a
         column of 0 and 1, `material=steel`, which is `material_steel` in formulas.
@@ -126,6 +130,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         operators: Sequence[str | Operator] | None = None,
         max_complexity: int | None = None,
         constraints: Constraints | Mapping[str, Any] | None = None,
+        start_from: Sequence[str | Expression] | None = None,
         categories: Sequence[str] | None = None,
         selection: Any = None,
         loss: Any = None,
@@ -144,6 +149,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         self.operators = operators
         self.max_complexity = max_complexity
         self.constraints = constraints
+        self.start_from = start_from
         self.categories = categories
         self.selection = selection
         self.loss = loss

@@ -310,6 +310,18 @@ def nesting(expression: Expression) -> int:
 _CHAINS = {"+": 1, "-": 1, "*": 2, "/": 2}  # whose first operand may be the same again without parentheses
 
 
+def complexity_with(expression: Expression, costs: Mapping[str, int]) -> int:
+    """The complexity where some operators cost something else than the table says.
+
+    >>> complexity_with(apply("exp", Variable("x")), {"exp": 5})
+    6
+    """
+    if not costs:
+        return expression.complexity
+    operators = (node.operator for node in postorder(expression) if isinstance(node, Apply))
+    return expression.complexity + sum(costs.get(one.name, one.cost) - one.cost for one in operators)
+
+
 def transform(expression: Expression, leaf: Callable[[Expression], Expression]) -> Expression:
     """The same tree with each leaf, from left to right, replaced by what `leaf` makes of it."""
     return fold(expression, leaf, Apply)

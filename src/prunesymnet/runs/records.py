@@ -38,6 +38,7 @@ def of_equation(equation: Equation) -> Record:
         "variance": equation.variance,
         "covariance": equation.covariance.tolist(),
         "free_formula": None if equation.free_form is None else to_text(equation.free_form),
+        "costs": dict(equation.costs),
     }
 
 
@@ -51,6 +52,7 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
     lost = [name for name, value in parameters.items() if name not in form.variables or not math.isfinite(value)]
     if lost:
         raise FileFormatError(f"{lost[0]!r} is no parameter of {take('formula')[:60]!r}, or has no value")
+    costs = take("costs", dict) if "costs" in take.record else {}  # older files
     free_form = _to_free_form(take.record.get("free_formula"), form, names, operators)
     constants = len(form.constants) + len(parameters) if free_form is None else len(free_form.constants)
     return Equation(
@@ -66,6 +68,7 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
         covariance=_to_covariance(take("covariance", list), constants),
         parameters=parameters,
         free_form=free_form,
+        costs={name: whole(cost, f"the cost of {name!r}") for name, cost in costs.items()},
     )
 
 

@@ -1,26 +1,32 @@
 """What a formula must look like to be accepted, beyond the operators that it may be made of.
 
 >>> from prunesymnet.expression import parse
->>> rules = Constraints(max_uses={"exp": 1}, forbid_nested={"exp": ["sin"]})
+>>> rules = Constraints(max_uses={"exp": 1}, forbid_nested={"exp": ["sin"]}, costs={"exp": 5})
 >>> rules.violated_by(parse("exp(-x) + 2*x"))
 >>> rules.violated_by(parse("exp(sin(x))"))
 "'sin' stands inside 'exp'"
+>>> parse("exp(x)").complexity, rules.complexity(parse("exp(x)"))
+(3, 6)
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from prunesymnet.expression import Apply, Expression, postorder
-from prunesymnet.operators import OPERATORS
+from prunesymnet.bank.limits import NodeLimits
+from prunesymnet.expression import Apply, Expression, fold, postorder
+from prunesymnet.expression.tree import complexity_with
+from prunesymnet.operators import OPERATORS, Operator
 from prunesymnet.settings import check_whole
 
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
     """`max_uses`: how often an operator or a column may appear; `max_argument`: the largest complexity of what an
-    operator is applied to; `forbid_nested`: operators that may not stand anywhere inside another;
-    `max_constants`: how many constants may be fitted; `requires`: columns that must appear; `allow`: a function of the
-    formula (an `Expression`) that says whether it will do."""
+    operator is applied to; `forbid_nested`: operators that may not stand anywhere inside another; `max_nested`: how
+    many of an operator may stand one inside the other within another, {"sin": {"exp": 1}}; `max_constants`: how many
+    constants may be fitted; `requires`: columns that must appear; `excludes`: columns that must not; `costs`: what an
+    operator adds to the complexity, in place of one or two; `allow`: a function of the formula (an `Expression`) that
+    says whether it will do."""
 
     max_uses: Mapping[str, int] = field(default_factory=dict)
     max_argument: Mapping[str, int] = field(default_factory=dict)
@@ -28,39 +34,80 @@ class Constraints:
     max_constants: int | None = None
     requires: tuple[str, ...] = ()
     allow: Callable[[Expression], bool] | None = None
+    excludes: tuple[str, ...] = ()
+    max_nested: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    costs: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("max_uses", "max_argument", "forbid_nested"):
+        for name in _EXAMPLES:
             if not isinstance(getattr(self, name), Mapping):
-                raise TypeError(f"{name} must map names to limits, e.g. {_EXAMPLES[name]}")
-        for name in ("max_uses", "max_argument"):
-            for key, limit in getattr(self, name).items():
-                if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
-                    raise ValueError(f"{name}[{key!r}] must be a whole number >= 0, got {limit!r}")
+                raise TypeError(f"{name} must map names to limits, e.g. {_EXAMPLES[name]}, got {getattr(self, name)!r}")
+        for name, least in (("max_uses", 0), ("max_argument", 0), ("costs", 1)):
+            _check_limits(name, getattr(self, name), least)
         for key, inner in self.forbid_nested.items():
             if not isinstance(inner, list | tuple) or not all(isinstance(part, str) for part in inner):
                 raise TypeError(f"forbid_nested[{key!r}] must be a list of operators' names, got {inner!r}")
+        for key, counts in self.max_nested.items():
+            if not isinstance(counts, Mapping):
+                raise TypeError(f"max_nested[{key!r}] must map operators to numbers, e.g. {{'exp': 1}}, got {counts!r}")
+            _check_limits(f"max_nested[{key!r}]", counts, 0)
         if self.max_constants is not None:
             check_whole(self, max_constants=0)
         if self.allow is not None and not callable(self.allow):
             raise TypeError(f"allow must be a function of a formula, got {self.allow!r}")
-        if isinstance(self.requires, str):
-            raise TypeError(f"requires must be a list of columns; write requires=[{self.requires!r}]")
-        if not isinstance(self.requires, list | tuple) or not all(isinstance(name, str) for name in self.requires):
-            raise TypeError(f"requires must be a list of columns, got {self.requires!r}")
-        object.__setattr__(self, "requires", tuple(self.requires))
+        for name in ("requires", "excludes"):
+            columns = getattr(self, name)
+            if isinstance(columns, str):
+                raise TypeError(f"{name} must be a list of columns; write {name}=[{columns!r}]")
+            if not isinstance(columns, list | tuple) or not all(isinstance(column, str) for column in columns):
+                raise TypeError(f"{name} must be a list of columns, got {columns!r}")
+            object.__setattr__(self, name, tuple(columns))
+        both = sorted({*self.requires} & {*self.excludes})
+        if both:
+            raise ValueError(f"requires and excludes must not name the same column, got {both[0]!r} in both")
         object.__setattr__(self, "forbid_nested", {key: list(inner) for key, inner in self.forbid_nested.items()})
+
+    @property
+    def excluded(self) -> set[str]:
+        """What may appear nowhere: columns, and operators, that are excluded or may be used no time."""
+        unused = {name for name, most in self.max_uses.items() if most == 0}
+        return {*self.excludes, *unused} - {*self.requires}
+
+    @property
+    def nested(self) -> dict[str, dict[str, int]]:
+        """How many of an operator may stand inside of another, one inside the other: `max_nested` and
+        `forbid_nested` together."""
+        found: dict[str, dict[str, int]] = {outer: dict(counts) for outer, counts in self.max_nested.items()}
+        for outer, inner in self.forbid_nested.items():
+            found.setdefault(outer, {}).update(dict.fromkeys(inner, 0))
+        return found
+
+    def complexity(self, expression: Expression) -> int:
+        """A formula's complexity, with the operators' own costs."""
+        return complexity_with(expression, self.costs)
+
+    def searched(self, operators: Iterable[str | Operator]) -> tuple[str | Operator, ...]:
+        """Of some operators, those that a formula may have."""
+        excluded = self.excluded
+        return tuple(one for one in operators if getattr(one, "name", one) not in excluded)
+
+    def for_banks(self) -> NodeLimits:
+        """What of these rules a node of a bank must keep."""
+        return NodeLimits(self.costs, self.max_uses, self.nested, self.max_argument)
 
     def check(self, columns: Sequence[str], operators: Sequence[str]) -> None:
         """Names that mean nothing here are mistakes, and would hold for ever."""
         known = {*columns, *operators, *OPERATORS}
-        named = {*self.max_uses, *self.max_argument, *self.forbid_nested}
-        named |= {part for inner in self.forbid_nested.values() for part in inner}
+        named = {*self.max_uses, *self.max_argument, *self.nested, *self.costs}
+        named |= {part for inner in self.nested.values() for part in inner}
         for name in sorted(named - known):
             raise ValueError(f"constraints name {name!r}, which is neither an operator nor a column")
-        for name in self.requires:
-            if name not in columns:
-                raise ValueError(f"constraints require {name!r}, which is no column ({', '.join(columns)})")
+        for rule, names in (("require", self.requires), ("exclude", self.excludes)):
+            for name in names:
+                if name not in columns:
+                    raise ValueError(f"constraints {rule} {name!r}, which is no column ({', '.join(columns)})")
+        if not {*columns} - {*self.excludes}:
+            raise ValueError(f"constraints must leave a column, and exclude all ({', '.join(columns)})")
 
     def violated_by(self, expression: Expression) -> str | None:
         """Which rule a formula breaks, in words; None if it breaks none."""
@@ -74,6 +121,9 @@ class Constraints:
         for name in self.requires:
             if name not in expression.variables:
                 return f"it lacks {name!r}"
+        for name in self.excludes:
+            if name in expression.variables:
+                return f"it has {name!r}, which is excluded"
         for node in nodes:
             broken = self._inside(node) if isinstance(node, Apply) else None
             if broken:
@@ -85,11 +135,13 @@ class Constraints:
     def _inside(self, node: Apply) -> str | None:
         name = node.operator.name
         most = self.max_argument.get(name)
-        if most is not None and any(operand.complexity > most for operand in node.operands):
+        if most is not None and any(self.complexity(operand) > most for operand in node.operands):
             return f"{name!r} is applied to something of a complexity above {most}"
-        for inner in self.forbid_nested.get(name, ()):
-            if any(_name(part) == inner for operand in node.operands for part in postorder(operand)):
-                return f"{inner!r} stands inside {name!r}"
+        for inner, count in self.nested.get(name, {}).items():
+            deepest = max(_depth(operand, inner) for operand in node.operands)
+            if deepest > count:
+                times = f" {deepest} times, more than {count}" if count else ""
+                return f"{inner!r} stands inside {name!r}{times}"
         return None
 
 
@@ -136,17 +188,42 @@ class Rules:
     max_complexity: int | None
 
     def allow(self, expression: Expression) -> bool:
-        if self.max_complexity is not None and expression.complexity > self.max_complexity:
-            return False
-        return self.vocabulary.has(expression) and self.constraints.violated_by(expression) is None
+        return self.broken_by(expression) is None
+
+    def broken_by(self, expression: Expression) -> str | None:
+        """Which rule a formula breaks, in words; None if it breaks none."""
+        if self.max_complexity is not None:
+            complexity = self.constraints.complexity(expression)
+            if complexity > self.max_complexity:
+                return f"its complexity is {complexity}, more than {self.max_complexity}"
+        if not self.vocabulary.has(expression):
+            return "it has an operator that is not among `operators`"
+        return self.constraints.violated_by(expression)
 
 
 _EXAMPLES = {
     "max_uses": "{'exp': 1}",
     "max_argument": "{'sin': 5}",
     "forbid_nested": "{'exp': ['exp', 'log']}",
+    "max_nested": "{'sin': {'exp': 1}}",
+    "costs": "{'exp': 4}",
 }
+
+
+def _check_limits(name: str, limits: Mapping[str, int], least: int) -> None:
+    for key, limit in limits.items():
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < least:
+            raise ValueError(f"{name}[{key!r}] must be a whole number >= {least}, got {limit!r}")
 
 
 def _name(node: Expression) -> str:
     return node.operator.name if isinstance(node, Apply) else getattr(node, "name", "")
+
+
+def _depth(expression: Expression, name: str) -> int:
+    """How many of an operator, or column, stand one inside the other."""
+    return fold(
+        expression,
+        lambda leaf: int(_name(leaf) == name),
+        lambda operator, inside: max(inside, default=0) + (operator.name == name),
+    )

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from numbers import Integral
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.coefficients import Fit, FitSettings, fit, snap
-from prunesymnet.coefficients.description import description_length
+from prunesymnet.coefficients.description import cost_bits, description_length
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.coefficients.snapping import as_read
 from prunesymnet.data import Dataset
@@ -55,6 +55,10 @@ class Finish:
     seconds_left: Callable[[], float] = lambda: math.inf
     linear_columns: tuple[str, ...] | None = None
     _lengths: dict[tuple[Expression, int, float], float] = field(default_factory=dict, repr=False)  # that are known
+
+    @property
+    def costs(self) -> Mapping[str, int]:
+        return self.settings.constraints.costs
 
     def choose(self, archive: Archive) -> tuple[Fit, Front]:
         """The formula to believe, fitted on all rows and rounded, and the front that it was chosen from."""
@@ -117,7 +121,7 @@ class Finish:
         ones are among them, though a longer one may do better on the rows held out: rounded, they may be shorter."""
         if archive.exact:
             exact = [candidate for candidate in archive.known() if archive.is_exact(candidate)]
-            kept = sorted(exact, key=lambda candidate: candidate.expression.complexity)[:EXACT_ONES]
+            kept = sorted(exact, key=archive.complexity)[:EXACT_ONES]
         else:
             ranked = archive.by_length()
             most = archive.size(ranked[0]) if ranked else 0.0
@@ -145,7 +149,7 @@ class Finish:
         """The description length; to what is not exact, poles and waves that the rows do not show are added."""
         key = found.expression, id(data), noise
         if key not in self._lengths:
-            length = description_length(found, data, noise=noise)
+            length = description_length(found, data, noise=noise) + cost_bits(found.expression, self.costs)
             if found.mse > self.rows.no_error and math.isfinite(length) and self.settings.between_rows:
                 length += self.rows.between.penalty(found.expression)
             self._lengths[key] = length
@@ -163,7 +167,7 @@ class Finish:
         found: dict[Equation, Fit] = {}
         seen: set[str] = set()
         for one, length, form in sorted(fine, key=lambda entry: entry[1]):
-            equation = Equation.of(one, self.rows.used, length=length)
+            equation = Equation.of(one, self.rows.used, length=length, costs=self.costs)
             same = {form, str(one.expression), skeleton(equation.free_form or one.expression)}
             if not seen & same:
                 found[equation] = one
@@ -258,7 +262,8 @@ class Finish:
         if self.seconds_left() > EVALUATIONS * one * derivatives:
             found = self.last_fit(best, found)
             look = FitSettings(time_limit=max(self.seconds_left(), one))
-            chosen = Equation.of(found, every, length=shown.best.description_length, look=look)
+            length = shown.best.description_length
+            chosen = Equation.of(found, every, length=length, look=look, costs=self.costs)
         else:
             chosen = replace(shown.best, loss=found.mse, r2=found.r2)
             found = best

@@ -26,12 +26,14 @@ from prunesymnet.coefficients import Fit
 from prunesymnet.data import Dataset, distinct_rows
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
+from prunesymnet.expression import Expression
 from prunesymnet.operators import select_operators
 from prunesymnet.search.archive import Archive, Candidate
 from prunesymnet.search.budget import Budget
 from prunesymnet.search.columns import SeenColumns, names_in
 from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter
+from prunesymnet.search.guesses import fitted_guess, read_guesses
 from prunesymnet.search.linear_model import simplest_forms
 from prunesymnet.search.result import SearchResult, Start, Update, Watcher
 from prunesymnet.search.rows import Rows
@@ -77,15 +79,16 @@ def search(
     limits = Limits.start(settings, clock)
     start = start or Start()
     settings.constraints.check(data.names, tuple(select_operators(settings.operators)))
+    guesses = read_guesses(settings, data.names)
     data = distinct_rows(data)
     data.check_sizes()  # of the rows that count
-    needed = {*settings.constraints.requires, *names_in(start.formulas)}
+    needed = {*settings.constraints.requires, *names_in((*start.formulas, *guesses))}
     seen = SeenColumns.of(data, settings, needed)
     data = seen.data.with_loss(settings.loss)
     # A candidate that overflows or leaves its domain is poor, and no reason for a warning.
     with one_matrix_thread(), np.errstate(all="ignore"):
         rows = Rows.of(data, settings, None if fresh is None else seen.shifted(fresh))
-        return _Search(rows, settings, watch, start, limits, seen).run()
+        return _Search(rows, settings, watch, start, limits, seen, tuple(map(seen.taken_in, guesses))).run()
 
 
 class _Search:
@@ -99,14 +102,15 @@ class _Search:
         start: Start,
         limits: Limits,
         seen: SeenColumns,
+        guesses: tuple[Expression, ...] = (),
     ) -> None:
-        self.limits, self.seen = limits, seen
+        self.limits, self.seen, self.guesses = limits, seen, guesses
         start, watch = seen.start(start), seen.watcher(watch)
         seed = settings.training.seed + start.again
         self.settings = settings = replace(settings, training=replace(settings.training, seed=seed))
         self.network = network_of(rows.every.names, settings)
         self.rows, self.rules = rows, settings.rules()
-        self.archive = Archive(self.rows)
+        self.archive = Archive(self.rows, settings.constraints.costs)
         self.fitter = Fitter(self.rows, self.rules, self.archive, settings.fits_per_form, settings)
         first = tuple(filter(self.rules.allow, start.formulas))
         self.finish = Finish(self.rows, self.rules, settings, first, self.seconds_to_finish, seen.first)
@@ -145,11 +149,14 @@ class _Search:
             return SearchStatus.STOPPED
 
     def begin(self) -> None:
-        """With the linear model, unless it is not wanted, and with the formulas of an earlier search."""
+        """With the linear model, unless it is not wanted, the formulas of an earlier search, and the user's guesses."""
         if self.settings.linear_model:
             self.linear_model()
         for expression in self.finish.first_formulas:
             self.fitter.improve(self.fitter.candidate(expression, "start"))
+        for guess in self.guesses:
+            for form in fitted_guess(guess, self.rows.train):
+                self.fitter.propose(form, "start", exact=False)
 
     def linear_model(self) -> None:
         """The linear model and a constant, or the simplest that is allowed."""
@@ -169,6 +176,9 @@ class _Search:
             context = replace(context, problem=context.problem.only(names))
             if self.take([(SCREENING, Batch(proposals))], context):
                 return SearchStatus.EXACT
+        # What is nearly right is built on before anything else.
+        if self.guesses and not self.levels and self.take(context.run(When.AFTER_LEVEL), context):
+            return SearchStatus.EXACT
         # What the first stages propose beside their best waits for the first level, which may find an exact formula.
         if self.take(context.run(When.START), context, 0 if self.levels < exhaustive.levels else exhaustive.fits):
             return SearchStatus.EXACT
@@ -199,7 +209,7 @@ class _Search:
         self.fitter = replace(self.fitter, rows=self.rows)
         self.finish = replace(self.finish, rows=self.rows, _lengths={})
         settings = self.settings
-        problem = Problem.of(self.rows.train, settings.operators, settings.exhaustive.rows, settings.seed)
+        problem = Problem.of(self.rows.train, settings.searched_operators, settings.exhaustive.rows, settings.seed)
         return replace(context, problem=problem.only(context.problem.columns), train=self.rows.train)
 
     def context(self) -> Context:
@@ -207,7 +217,7 @@ class _Search:
         settings, exhaustive = self.settings, self.settings.exhaustive
         workers = settings.workers or os.cpu_count() or 1
         return Context(
-            problem=Problem.of(self.rows.train, settings.operators, exhaustive.rows, settings.seed),
+            problem=Problem.of(self.rows.train, settings.searched_operators, exhaustive.rows, settings.seed),
             budget=Budget.of(0),
             scanner=Scanner(exhaustive.keep, workers, exhaustive.device, exhaustive.memory * SCAN_MEMORY),
             archive=self.archive,

@@ -76,11 +76,13 @@ class SearchSettings:
     `holdout` is the part of the rows that is held out to judge by (0: all are fitted to); `exact` is the relative error
     on them, or on the fresh rows that `search` was given, that ends the search (0: nothing does);
     `fits_per_form` limits how often the same form with other weights is fitted again; at most `rows` rows are used
-    until the last fit, which is on all of them; `workers` threads share the work (0: one for each core), and their
-    number does not change the result. A formula may have a `max_complexity` (None: any) and must keep the
-    `constraints`; `loss` is what an error costs, a name or a function (`prunesymnet.data.losses`); `selection` is one
-    of the CRITERIA, or a function of the front's table that returns a row. Of the network: its `layers`, `max_epochs`
-    and how often to prune; `reverse`: try the formula of all edges that are not nearly zero, too, where these are few.
+    until the last fit, which is on all of them; `start_from` are formulas, as text, that the search begins with and
+    builds on: names in them that are no columns are constants to be fitted; `workers` threads share the work (0: one
+    for each core), and their number does not change the result. A formula may have a `max_complexity` (None: any) and
+    must keep the `constraints`; `loss` is what an error costs, a name or a function (`prunesymnet.data.losses`);
+    `selection` is one of the CRITERIA, or a function of the front's table that returns a row. Of the network: its
+    `layers`, `max_epochs` and how often to prune; `reverse`: try the formula of all edges that are not nearly
+    zero, too, where these are few.
 
     How candidates become formulas: `fit_method` is "lm" or "bfgs"; `expand`: products of sums are multiplied out before
     the fit; `remove_operators`: operators are taken out of the best as long as it stays as good; `linear_model`: it
@@ -100,6 +102,7 @@ class SearchSettings:
     seed: int = 0
     max_complexity: int | None = None
     constraints: Constraints = field(default_factory=Constraints)
+    start_from: tuple[str, ...] = ()
     selection: str | Callable[[Any], int] = "mdl"
     loss: str | Callable[..., Any] = "squared"
     layers: int = 6
@@ -131,6 +134,9 @@ class SearchSettings:
             raise TypeError(f"constraints must be Constraints, got {type(self.constraints).__name__}")
         if not callable(self.selection) and not (isinstance(self.selection, str) and self.selection in CRITERIA):
             raise ValueError(f"selection must be a function or one of {', '.join(CRITERIA)}, got {self.selection!r}")
+        if isinstance(self.start_from, str) or not all(isinstance(text, str) for text in self.start_from):
+            raise TypeError(f"start_from must be a list of formulas as text, got {self.start_from!r}")
+        object.__setattr__(self, "start_from", tuple(self.start_from))
         loss_of(self.loss)  # or an error
         check_number(self, "time_limit", "a number of seconds > 0", lambda v: v > 0)
         check_number(self, "exact", "a relative error >= 0", lambda v: v >= 0)
@@ -147,6 +153,11 @@ class SearchSettings:
         """The same settings, with banks scanned and networks trained there."""
         exhaustive, training = replace(self.exhaustive, device=device), replace(self.training, device=device)
         return replace(self, exhaustive=exhaustive, training=training)
+
+    @property
+    def searched_operators(self) -> tuple[str | Operator, ...]:
+        """The operators that a formula may have: what is used no time is not even tried."""
+        return self.constraints.searched(self.operators)
 
     def rules(self) -> Rules:
         """All that a formula must keep."""

@@ -99,7 +99,7 @@ def looks_like_noise(context: Context, chosen: Fit | None, *, settled: bool = Fa
         return False
     settings, names = context.settings, set(context.problem.columns) | set(chosen.expression.variables)
     train = weighted_around(context.train, evaluate(chosen.expression, context.train.columns).values)
-    problem = Problem.of(train, settings.operators, ROWS_TO_CHECK, settings.seed)
+    problem = Problem.of(train, settings.searched_operators, ROWS_TO_CHECK, settings.seed)
     problem = problem.only(name for name in problem.columns if name in names)
     hidden = hidden_share(replace(context, problem=problem), chosen)
     most = MAY_BE_MISSED[min(context.budget.level, len(MAY_BE_MISSED) - 1)]

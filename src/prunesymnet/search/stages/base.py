@@ -133,7 +133,8 @@ class Context:
 
     def grow(self, size: int) -> Bank:
         memory = self.scanner.memory * SHARE_OF_MEMORY
-        return grow_bank(self.problem.columns, self.problem.operators.values(), size, memory=memory)
+        limits = self.settings.constraints.for_banks()
+        return grow_bank(self.problem.columns, self.problem.operators.values(), size, memory=memory, limits=limits)
 
     def with_reciprocals(self, bank: Bank) -> Bank:
         return bank.with_reciprocals() if self.problem.divides else bank
