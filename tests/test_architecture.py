@@ -24,8 +24,8 @@ ORDER = {
         "sheets", "files",
     ),
     "expression": (
-        "tree", "printing", "parsing", "program", "canonical", "expanding", "polynomial", "factoring", "fingerprint",
-        "sampling",
+        "tree", "printing", "parsing", "categories", "program", "canonical", "expanding", "polynomial", "factoring",
+        "fingerprint", "sampling",
     ),
     "expression.canonical": ("numbers", "terms", "algebra"),
     "export": ("common", "latex", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
@@ -40,7 +40,7 @@ ORDER = {
     "search": (
         "constraints", "settings", "forms", "linear_model", "guesses", "between_rows", "prediction", "rows", "budget",
         "archive", "stages", "screening", "waiting", "fitting", "stopping", "finish", "result", "columns", "threads",
-        "loop",
+        "loop", "by_category",
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "networks", "unwrapping", "fixed_terms", "denominators",
@@ -55,8 +55,8 @@ ORDER = {
         "typeset", "plots", "effects", "rendering", "section", "page",
     ),
     "coefficients": (
-        "significant", "least_squares", "reweighting", "fit", "uncertainty", "description", "linear", "closed_forms",
-        "snapping", "rounded",
+        "significant", "least_squares", "reweighting", "fit", "by_category", "uncertainty", "description", "linear",
+        "closed_forms", "snapping", "rounded",
     ),
 }  # fmt: skip
 MOST_LINES = 60  # of a function, its docstring not counted: what is read on one screen

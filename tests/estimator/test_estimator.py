@@ -88,6 +88,7 @@ PARAMETERS = {
     "max_complexity": 9,
     "constraints": {"max_uses": {"exp": 1}, "requires": ["x1"]},
     "start_from": ["a*x1"],
+    "constants_per": "b",
     "selection": len,
     "loss": "huber",
     "time_limit": 3.5,

@@ -77,13 +77,20 @@ DropMissing = Annotated[bool, typer.Option("--drop-missing", help="Leave out row
 Categories = Annotated[
     str | None, typer.Option("--categories", help="Columns of categories: each of these becomes a column of 0 and 1.")
 ]
+ConstantsPer = Annotated[
+    str | None,
+    typer.Option("--constants-per", help="A column of categories, each with constants of its own in one formula."),
+]
 Decimal = Annotated[
     str | None, typer.Option("--decimal", help="The sign before decimals, . or , (left out: what the table shows).")
 ]
 Sheet = Annotated[str | None, typer.Option("--sheet", help="Of a spreadsheet (left out: the first).")]
 Form = Annotated[
     str | None,
-    typer.Option("--form", help="Search nothing: fit the constants of this formula, 'a*x**b', to the table."),
+    typer.Option(
+        "--form",
+        help=r"Search nothing: fit the constants of this formula, 'a*x**b'; a\[site] is one for each site.",
+    ),
 ]
 MaxUses = Annotated[str, typer.Option("--max-uses", help="How often an operator or a column may appear: exp=1,x=2.")]
 MaxArgument = Annotated[
@@ -165,6 +172,7 @@ def fit(
     ] = None,
     exclude: Exclude = None,
     categories: Categories = None,
+    constants_per: ConstantsPer = None,
     drop_missing: DropMissing = False,
     decimal: Decimal = None,
     sheet: Sheet = None,
@@ -230,6 +238,7 @@ def fit(
                 max_constants=max_constants, requires=requires, costs=costs,
             ),
             start_from=tuple(start_from or ()),
+            constants_per=constants_per,
             selection=settings.selection if selection is None else selection.value,
             loss=loss,
             workers=jobs,
@@ -239,9 +248,10 @@ def fit(
             raise ValueError("--out keeps a search, and --form does without one: --save keeps its model")
         if save is not None:
             check_can_be_written(save)
+        by = listed(categories or "") + ([] if constants_per is None else [constants_per])
         columns = Columns(
             listed(target), None if features is None else listed(features), listed(exclude or ""), weights, y_err,
-            listed(categories or ""), drop_missing, decimal, sheet, form,
+            by, drop_missing, decimal, sheet, form,
         )  # fmt: skip
         table, chosen = chosen_of(data, columns)
         if form is not None:

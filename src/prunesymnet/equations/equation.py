@@ -38,7 +38,8 @@ from prunesymnet.coefficients.uncertainty import estimates, students_t
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Constant, Expression, Program, Variable, apply, compile_expression, fold, to_text
 from prunesymnet.expression.canonical.terms import constant_value
-from prunesymnet.expression.tree import complexity_with, is_free, transform
+from prunesymnet.expression.categories import contract
+from prunesymnet.expression.tree import complexity_with, index_of, is_free, transform
 from prunesymnet.operators import Operator
 
 Array = NDArray[np.float64]
@@ -111,7 +112,19 @@ class Equation:
 
     @property
     def complexity(self) -> int:
-        return complexity_with(self.expression, self.costs)
+        """That of the formula; a constant with a value in each category counts once."""
+        return complexity_with(self._short_form if self.has_categories else self.expression, self.costs)
+
+    @cached_property
+    def has_categories(self) -> bool:
+        """Whether some of its constants have a value in each category."""
+        return any(map(index_of, self.parameters))
+
+    @cached_property
+    def _short_form(self) -> Expression:
+        """With numbers for its constants, but for those that have a value in each category: `a[site]*x + 2.5`."""
+        numbers = {name: value for name, value in self.parameters.items() if index_of(name) is None}
+        return _with_signs(contract(self.form).substitute(numbers))
 
     @cached_property
     def known_as(self) -> str:
@@ -159,6 +172,7 @@ class Equation:
         """The formula with the names of its constants, those of `constants`, in their places."""
         fresh = iter([estimate.name for estimate in self.constants if estimate.name not in self.parameters])
         form = self.form if self.free_form is None else self.free_form
+        form = contract(form) if self.has_categories else form
         return transform(form, lambda node: Variable(next(fresh)) if is_free(node) else node)
 
     def named_text(self) -> str:
@@ -194,8 +208,9 @@ class Equation:
         }
 
     def text(self, digits: int | None = 6) -> str:
-        """The right-hand side as text."""
-        return to_text(self.expression, digits=digits)
+        """The right-hand side as text; where constants have a value in each category, with names for these, `a[site]`.
+        `expression` and the exports have them all."""
+        return to_text(self._short_form if self.has_categories else self.expression, digits=digits)
 
     def __str__(self) -> str:
         return f"{self.target} = {self.text()}"

@@ -30,6 +30,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from prunesymnet.coefficients import FitSettings, FitStatus, fit
+from prunesymnet.coefficients.by_category import fit_by_category, groups_of
 from prunesymnet.data import (
     Dataset,
     check_finite,
@@ -42,7 +43,7 @@ from prunesymnet.data import (
 )
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, DomainWarning, InterruptedWarning
-from prunesymnet.estimator.forms import no_value_error, parameters_of, read_form
+from prunesymnet.estimator.forms import category_columns, no_value_error, parameters_of, read_form
 from prunesymnet.estimator.parameters import is_whole, own_operators, settings_of
 from prunesymnet.estimator.tables import as_pandas, has_names, targets_of
 from prunesymnet.expression import Expression
@@ -73,6 +74,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     categories : list of str, default=None
         Columns of a frame that hold categories: text, or numbers that stand for something. Each category becomes a
         column of 0 and 1, `material=steel`, which is `material_steel` in formulas.
+    constants_per : str, default=None
+        A column of categories, each of which may have other constants in one and the same formula. Constants that
+        differ by no more than chance are shared.
     selection : str or callable, default=None
         Which formula of the front is chosen: that of least description length ("mdl"), "bic", "aic", "accuracy" (least
         error), "heldout" (least error on held-out rows), or a function from the table `equations_` to a row. None: what
@@ -132,6 +136,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         constraints: Constraints | Mapping[str, Any] | None = None,
         start_from: Sequence[str | Expression] | None = None,
         categories: Sequence[str] | None = None,
+        constants_per: str | None = None,
         selection: Any = None,
         loss: Any = None,
         time_limit: float | None = None,
@@ -151,6 +156,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         self.constraints = constraints
         self.start_from = start_from
         self.categories = categories
+        self.constants_per = constants_per
         self.selection = selection
         self.loss = loss
         self.time_limit = time_limit
@@ -177,7 +183,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         began = time.monotonic()
         settings = settings_of(self)
         earlier = getattr(self, "fronts_", ()) if self.warm_start else ()
-        columns, tables = self._tables(X, y, sample_weight, settings, y_err=y_err)
+        columns, tables = self._tables(X, y, sample_weight, settings, y_err=y_err, categories=self._categories())
         checks.check_rows_of_a_search(tables[0].rows)
         starts: list[Start] = []
         if len(earlier) == len(tables) and self.model_.names == tables[0].names:
@@ -206,7 +212,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         y_err: Any = None,
     ) -> "PruneSymRegressor":
         """Fit the constants of a form that you know: every name in it that is not a column, every number with a point.
-        `y = a*x + b` may be written for `a*x + b`.
+        `y = a*x + b` may be written for `a*x + b`, and `a[site]` for a constant that has a value of its own in each
+        category of a column of the frame X.
 
         `names` are the columns' names where X has none (else x1, x2, ...; a single column may be called x).
 
@@ -223,7 +230,10 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             raise ValueError(f"names must be a list of names for an X that has none, got {names!r}")
         if names is None and not has_names(X) and np.shape(X)[1:] == (1,) and "x" in tree.variables:
             names = ["x"]
-        columns, tables = self._tables(X, y, sample_weight, settings, names, y_err)
+        by = category_columns(tree, X)
+        categories = [*dict.fromkeys([*self._categories(), *by.values()])]
+        columns, tables = self._tables(X, y, sample_weight, settings, names, y_err, categories)
+        groups = groups_of(columns or (), tables[0].names if columns else (), by)
         parameters = parameters_of(tree, tables[0].names)
         starts = FitSettings(starts=STARTS, seed=settings.seed)
         fronts = []
@@ -232,7 +242,10 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             table = distinct_rows(whole).with_loss(settings.loss)
             if table.rows <= settings.rows:  # of more, all distances would take long
                 table = weighted_by_neighbours(table)
-            found = fit(tree, table, parameters=parameters, settings=starts)
+            if groups:
+                found = fit_by_category(tree, table, groups, settings=starts)
+            else:
+                found = fit(tree, table, parameters=parameters, settings=starts)
             if found.status is FitStatus.NOT_FINITE:
                 raise no_value_error(tree, found.parameters, whole)
             fronts.append(Front((Equation.of(found, table),), 0, found.status.value, found.seconds, 1))
@@ -246,9 +259,11 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         settings: SearchSettings,
         names: Sequence[str] | None = None,
         y_err: Any = None,
+        categories: Sequence[str] = (),
     ) -> tuple[tuple[str, ...] | None, list[Dataset]]:
-        """The columns as the user calls them, and a checked table for each target."""
-        features = self._features(X, reset=True)
+        """The columns as the user calls them, and a checked table for each target; columns of `categories` as columns
+        of 0 and 1."""
+        features = self._features(X, reset=True, categories=categories)
         targets, labels = targets_of(y)
         check_consistent_length(X, targets)
         weights = None
@@ -271,10 +286,16 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         others = zip(each.T[1:], called[1:], strict=True)
         return columns, [first, *(first.with_target(y, name) for y, name in others)]
 
-    def _features(self, X: Any, *, reset: bool) -> Array:
+    def _categories(self) -> list[str]:
+        """The columns of categories that the parameters name."""
+        if isinstance(self.categories, str):
+            raise DataError(f"categories must be a list of column names; write categories=[{self.categories!r}]")
+        return [*dict.fromkeys([*(self.categories or ()), *([self.constants_per] if self.constants_per else [])])]
+
+    def _features(self, X: Any, *, reset: bool, categories: Sequence[str] = ()) -> Array:
         """X as finite numbers; an error names the column and the row."""
         if not has_names(X):
-            if reset and self.categories:
+            if reset and categories:
                 raise DataError(f"categories are columns of a frame by their names, and X is a {type(X).__name__}")
             if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
                 raise DataError("X has masked cells; fill them (.filled()) or drop their rows")
@@ -287,8 +308,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             return table
         frame = as_pandas(X, "X")  # whose names every version of scikit-learn reads
         checks.check_unique(frame.columns)  # first: scikit-learn's own message lists every name
-        if reset and self.categories:
-            frame = with_indicators(frame, self.categories)
+        if reset and categories:
+            frame = with_indicators(frame, categories)
         elif not reset:
             frame = indicators_like(frame, self.model_.labels)
         validate_data(self, frame, skip_check_array=True, reset=reset)

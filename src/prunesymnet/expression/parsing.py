@@ -23,7 +23,17 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from prunesymnet.errors import ParseError
-from prunesymnet.expression.tree import DEEPEST, LARGEST_INT, MOST_NODES, Apply, Constant, Expression, Variable, power
+from prunesymnet.expression.tree import (
+    DEEPEST,
+    LARGEST_INT,
+    MOST_NODES,
+    Apply,
+    Constant,
+    Expression,
+    Variable,
+    index_of,
+    power,
+)
 from prunesymnet.operators import OPERATORS, Operator
 
 OTHER_NAMES = {"ln": "log"}  # of functions, as textbooks have them
@@ -89,6 +99,8 @@ def _tokens(text: str) -> list[_Token]:
         start, at = match.span(kind)
         if kind == "name" and not text[start : at + 1].isascii():
             at = _end_of_name(text, start)
+        if kind == "name" and text[at : at + 1] == "[":
+            at = _end_of_index(text, start, at)
         found.append(_Token(kind, text[start:at], start))
     found.append(_Token("end", "", end))
     return found
@@ -104,6 +116,14 @@ def _end_of_name(text: str, start: int) -> int:
     if at == start:
         raise ParseError(f"{text[start]!r} has no meaning in a formula", text, start)
     return at
+
+
+def _end_of_index(text: str, start: int, at: int) -> int:
+    """Where the index of a constant that has a value in each category ends: a[site]."""
+    end = text.find("]", at) + 1
+    if not end or index_of(text[start:end]) is None:
+        raise ParseError("an index must be the name of a column in brackets, as in a[site]", text, at)
+    return end
 
 
 class _Parser:

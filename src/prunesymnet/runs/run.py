@@ -11,16 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from prunesymnet.data import Dataset
+from prunesymnet.coefficients.by_category import groups_of
+from prunesymnet.data import Dataset, repair_names
 from prunesymnet.data.messages import warn
 from prunesymnet.equations import Front
-from prunesymnet.errors import NotWrittenWarning
+from prunesymnet.errors import DataError, NotWrittenWarning
 from prunesymnet.operators import Operator
 from prunesymnet.optional import check_device
 from prunesymnet.progress import Progress
 from prunesymnet.runs.folder import RunFolder, read_run
 from prunesymnet.runs.model import Model
-from prunesymnet.search import SearchSettings, SearchStatus, Start, Update, search
+from prunesymnet.search import SearchSettings, SearchStatus, Start, Update, search, search_by_category
 
 log = logging.getLogger("prunesymnet")
 Callback = Callable[[Update], Any]
@@ -95,9 +96,12 @@ def _searched(
         log.info("%s: %d rows, %d columns, at most %.3g s", table.target, table.rows, table.features, ours.time_limit)
         with Progress(ours.time_limit, target=table.target, show=progress) as shown:
             tell = _Teller(output, table.target, folder, callbacks, shown)
-            found = search(table, ours, watch=tell, start=start)
-        front = replace(found.front, status=ENDED_BY_HAND[0].value) if ended else found.front
-        ended = ended or found.status in ENDED_BY_HAND
+            if ours.constants_per is None:
+                front = search(table, ours, watch=tell, start=start).front
+            else:
+                front = _by_category(table, columns, ours)
+        front = replace(front, status=ENDED_BY_HAND[0].value) if ended else front
+        ended = ended or ended_by_hand(front)
         log.info("%s after %.1f s: %s", front.best, front.seconds, front.status)
         fronts.append(front)
     model = Model(tuple(fronts), tables[0].names, columns, settings)
@@ -105,6 +109,16 @@ def _searched(
         folder.finish(model)
         _warn_of_unwritten(folder)
     return model
+
+
+def _by_category(table: Dataset, columns: tuple[str, ...] | None, settings: SearchSettings) -> Front:
+    """A search for one formula with other constants in each category of a column."""
+    label = settings.constants_per or ""
+    (ours,) = repair_names([label])
+    places = groups_of(columns or (), table.names if columns else (), {ours: label})[ours]
+    if not places:
+        raise DataError(f"constants_per must be a column of the table, got {label!r}")
+    return search_by_category(table, ours, dict(places), settings)
 
 
 def _warn_of_unwritten(folder: RunFolder) -> None:

@@ -1,6 +1,7 @@
 """The search: one loop that composes what there is."""
 
 from prunesymnet.search.archive import Candidate, Pruned
+from prunesymnet.search.by_category import search_by_category
 from prunesymnet.search.constraints import Constraints
 from prunesymnet.search.finish import front_of
 from prunesymnet.search.loop import search
@@ -23,4 +24,5 @@ __all__ = [
     "Update",
     "front_of",
     "search",
+    "search_by_category",
 ]

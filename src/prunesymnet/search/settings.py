@@ -77,7 +77,9 @@ class SearchSettings:
     on them, or on the fresh rows that `search` was given, that ends the search (0: nothing does);
     `fits_per_form` limits how often the same form with other weights is fitted again; at most `rows` rows are used
     until the last fit, which is on all of them; `start_from` are formulas, as text, that the search begins with and
-    builds on: names in them that are no columns are constants to be fitted; `workers` threads share the work (0: one
+    builds on: names in them that are no columns are constants to be fitted; `constants_per` is a
+    column of categories, each of which may have other constants in the same formula (`runs.run` has its columns of 0
+    and 1); `workers` threads share the work (0: one
     for each core), and their number does not change the result. A formula may have a `max_complexity` (None: any) and
     must keep the `constraints`; `loss` is what an error costs, a name or a function (`prunesymnet.data.losses`);
     `selection` is one of the CRITERIA, or a function of the front's table that returns a row. Of the network: its
@@ -103,6 +105,7 @@ class SearchSettings:
     max_complexity: int | None = None
     constraints: Constraints = field(default_factory=Constraints)
     start_from: tuple[str, ...] = ()
+    constants_per: str | None = None
     selection: str | Callable[[Any], int] = "mdl"
     loss: str | Callable[..., Any] = "squared"
     layers: int = 6
@@ -137,6 +140,8 @@ class SearchSettings:
         if isinstance(self.start_from, str) or not all(isinstance(text, str) for text in self.start_from):
             raise TypeError(f"start_from must be a list of formulas as text, got {self.start_from!r}")
         object.__setattr__(self, "start_from", tuple(self.start_from))
+        if self.constants_per is not None and not isinstance(self.constants_per, str):
+            raise TypeError(f"constants_per must be the name of a column, got {self.constants_per!r}")
         loss_of(self.loss)  # or an error
         check_number(self, "time_limit", "a number of seconds > 0", lambda v: v > 0)
         check_number(self, "exact", "a relative error >= 0", lambda v: v >= 0)
