@@ -163,6 +163,13 @@ def test_the_rules_are_those_of_a_plain_recursion(expression, uses, argument, ne
         ({"excludes": ["x"], "requires": ["x"]}, ValueError, "must not name the same column, got 'x' in both"),
         ({"max_nested": {"exp": 1}}, TypeError, r"max_nested\['exp'\] must map operators to numbers"),
         ({"max_nested": {"exp": {"sin": -1}}}, ValueError, r"max_nested\['exp'\]\['sin'\] must be a whole number"),
+        ({"shape": "positive"}, TypeError, r"shape must be a list of sentences; write shape=\['positive'\]"),
+        (
+            {"shape": ["rising"]},
+            ValueError,
+            "shape must be a list of sentences such as increasing in x, .*, got 'rising'",
+        ),
+        ({"box": {"x": (1, 0)}}, ValueError, r"box\['x'\] must be the lower and the upper end, two numbers, got"),
         ({"costs": {"exp": 0}}, ValueError, r"costs\['exp'\] must be a whole number >= 1, got 0"),
     ],
 )

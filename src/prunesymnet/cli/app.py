@@ -106,6 +106,13 @@ MaxNested = Annotated[
     ),
 ]
 Costs = Annotated[str, typer.Option("--costs", help="What an operator adds to the complexity: exp=4,sin=5.")]
+ShapeOption = Annotated[
+    list[str] | None,
+    typer.Option("--shape", help="What the law is like: 'increasing in x', '0 at x = 0' (several: once for each)."),
+]
+BoxOption = Annotated[
+    str, typer.Option("--box", help="Where the law has its shape: x=0:10,y=1:2 (left out: the range of the column).")
+]
 StartFrom = Annotated[
     list[str] | None,
     typer.Option(
@@ -200,6 +207,8 @@ def fit(
     max_constants: MaxConstants = None,
     requires: Requires = "",
     costs: Costs = "",
+    shape: ShapeOption = None,
+    box: BoxOption = "",
     start_from: StartFrom = None,
     selection: Annotated[Selection | None, typer.Option(help="How to choose from the front.")] = None,
     preset: Preset = "default",
@@ -235,7 +244,7 @@ def fit(
             max_complexity=max_complexity,
             constraints=constraints_of(
                 max_uses=max_uses, max_argument=max_argument, forbid_nested=forbid_nested, max_nested=max_nested,
-                max_constants=max_constants, requires=requires, costs=costs,
+                max_constants=max_constants, requires=requires, costs=costs, shape=shape or (), box=box,
             ),
             start_from=tuple(start_from or ()),
             constants_per=constants_per,

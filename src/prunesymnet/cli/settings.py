@@ -1,6 +1,7 @@
 """From the options of a command to `SearchSettings`."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from prunesymnet.operators import select_operators
@@ -72,6 +73,8 @@ def constraints_of(
     max_constants: int | None,
     requires: str = "",
     costs: str = "",
+    shape: Sequence[str] = (),
+    box: str = "",
 ) -> Constraints:
     """
     >>> rules = constraints_of(max_uses="exp=1,sin=2", forbid_nested="exp=sin,exp=log", max_constants=3)
@@ -79,6 +82,8 @@ def constraints_of(
     ({'exp': 1, 'sin': 2}, {'exp': ['sin', 'log']}, 3)
     >>> constraints_of(max_nested="sin=exp:1,sin=sin:0", max_constants=None).max_nested
     {'sin': {'exp': 1, 'sin': 0}}
+    >>> constraints_of(shape=["increasing in x"], box="x=0:10,y=-1:1", max_constants=None).box
+    {'x': (0.0, 10.0), 'y': (-1.0, 1.0)}
     >>> constraints_of(max_uses="exp", max_constants=None)
     Traceback (most recent call last):
     ValueError: --max-uses must be NAME=NUMBER, as in exp=1, got 'exp'
@@ -99,9 +104,19 @@ def constraints_of(
         forbid_nested=nested,
         max_nested=counts,
         costs=_limits(costs, "--costs"),
+        shape=tuple(shape),
+        box={name: _ends(name, ends) for name, ends in _pairs(box, "--box", "NAME=LOW:HIGH, as in x=0:10")},
         max_constants=max_constants,
         requires=tuple(name.strip() for name in requires.split(",") if name.strip()),
     )
+
+
+def _ends(name: str, text: str) -> tuple[float, float]:
+    low, _, high = text.partition(":")
+    try:
+        return float(low), float(high)
+    except ValueError:
+        raise ValueError(f"--box must be NAME=LOW:HIGH, as in x=0:10, got {f'{name}={text}'!r}") from None
 
 
 def _pairs(text: str, option: str, form: str) -> list[tuple[str, str]]:

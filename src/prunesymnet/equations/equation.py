@@ -54,7 +54,7 @@ class Equation:
 
     Where constants were rounded, `free_form` is the formula in which they are free again, fitted (None: there are
     none); `covariance` and `variance` are those of that fit. `costs` are those of operators that add something else to
-    the complexity than the table says."""
+    the complexity than the table says; `shape` says of each shape that the law must have how it is known."""
 
     form: Expression
     names: tuple[str, ...]
@@ -69,6 +69,7 @@ class Equation:
     parameters: dict[str, float] = field(default_factory=dict)
     free_form: Expression | None = None
     costs: Mapping[str, int] = field(default_factory=dict)
+    shape: tuple[str, ...] = ()
 
     @classmethod
     def of(

@@ -67,7 +67,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         The largest complexity of a formula: one for each variable, constant and operator, two for functions.
     constraints : Constraints or dict, default=None
         Further rules: `max_uses`, `max_argument`, `forbid_nested`, `max_nested`, `max_constants`, `requires`,
-        `excludes`, `costs`, `allow`.
+        `excludes`, `costs`, `shape`, `box`, `allow`.
     start_from : list of str or Expression, default=None
         Formulas that you expect: the search begins with them, and builds on them. Names in them that are no columns
         are constants to be fitted.

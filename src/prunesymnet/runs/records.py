@@ -39,6 +39,7 @@ def of_equation(equation: Equation) -> Record:
         "covariance": equation.covariance.tolist(),
         "free_formula": None if equation.free_form is None else to_text(equation.free_form),
         "costs": dict(equation.costs),
+        "shape": list(equation.shape),
     }
 
 
@@ -53,6 +54,9 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
     if lost:
         raise FileFormatError(f"{lost[0]!r} is no parameter of {take('formula')[:60]!r}, or has no value")
     costs = take("costs", dict) if "costs" in take.record else {}  # older files
+    shape = take("shape", list) if "shape" in take.record else []
+    if not all(isinstance(text, str) and text.isprintable() for text in shape):
+        raise FileFormatError("the shape of an equation is no list of texts that can be printed")
     free_form = _to_free_form(take.record.get("free_formula"), form, names, operators)
     constants = len(form.constants) + len(parameters) if free_form is None else len(free_form.constants)
     return Equation(
@@ -69,6 +73,7 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
         parameters=parameters,
         free_form=free_form,
         costs={name: whole(cost, f"the cost of {name!r}") for name, cost in costs.items()},
+        shape=tuple(shape),
     )
 
 

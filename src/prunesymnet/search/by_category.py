@@ -22,13 +22,22 @@ from prunesymnet.coefficients.uncertainty import covariance
 from prunesymnet.data import Dataset, distinct_rows, make_dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, NothingFoundError
-from prunesymnet.expression import Expression, Variable, canonical_and_skeleton, compile_expression, postorder
+from prunesymnet.expression import (
+    Constant,
+    Expression,
+    Variable,
+    canonical,
+    canonical_and_skeleton,
+    compile_expression,
+    postorder,
+)
 from prunesymnet.expression.categories import Groups, constant_of, indexed
 from prunesymnet.expression.tree import is_free, transform
 from prunesymnet.search.forms import freed
 from prunesymnet.search.loop import search
 from prunesymnet.search.rows import Rows
 from prunesymnet.search.settings import SearchSettings, SearchStatus
+from prunesymnet.search.shapes import SAMPLED, Verdict
 from prunesymnet.selection import choose, front
 
 Array = NDArray[np.float64]
@@ -88,8 +97,8 @@ def search_by_category(
         return time.monotonic() - began > settings.time_limit
 
     with np.errstate(all="ignore"):
-        found = [equation for form in forms for equation in judge.equations(form, out_of_time)]
-    found = [equation for equation in found if math.isfinite(equation.loss)]
+        every = [equation for form in forms for equation in judge.equations(form, out_of_time)]
+        found = [one for equation in every if (one := judge.with_shape(equation)) is not None]
     if not found:
         raise NothingFoundError("no formula was found that keeps the constraints in all categories; relax them")
     by = settings.selection if isinstance(settings.selection, str) and settings.selection != "heldout" else "mdl"
@@ -141,7 +150,7 @@ class _Judge:
 
     def __init__(self, table: Categories, settings: SearchSettings) -> None:
         self.table, self.data, self.settings = table, table.data, settings
-        self.rules, self.fits = settings.rules(), 0
+        self.rules, self.fits = settings.rules(self.data.columns), 0
         self.no_error = Rows.of(self.data, settings).no_error
 
     def equations(self, form: Expression, out_of_time: Callable[[], bool]) -> Iterator[Equation]:
@@ -251,6 +260,22 @@ class _Judge:
         }
         form = found.form.substitute({name: Variable(after) for name, after in names.items()})
         return replace(found, form=form, parameters={names[name]: v for name, v in found.parameters.items()})
+
+    def with_shape(self, equation: Equation) -> Equation | None:
+        """With what is known of its shape in every category; None if it has another in one, or no finite error."""
+        if not math.isfinite(equation.loss):
+            return None
+        if self.rules.shapes is None:
+            return equation
+        said: dict[str, Verdict] = {}
+        for place in self.table.places.values():
+            here = {other: Constant(int(other == place)) for other in self.table.places.values()}
+            for verdict in self.rules.verdicts(canonical(equation.expression.substitute(here))):
+                weaker = verdict.shape not in said or verdict.how == SAMPLED or not verdict.holds
+                said[verdict.shape] = verdict if weaker else said[verdict.shape]
+                if not verdict.holds:
+                    return None
+        return replace(equation, shape=tuple(map(str, said.values())))
 
     def fresh_names(self) -> Iterator[str]:
         return (name for name in map("c{}".format, count(1)) if name not in self.data.names)

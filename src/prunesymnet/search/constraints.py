@@ -9,13 +9,19 @@
 (3, 6)
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from prunesymnet.bank.limits import NodeLimits
-from prunesymnet.expression import Apply, Expression, fold, postorder
+from prunesymnet.data import Dataset
+from prunesymnet.expression import Apply, Expression, Variable, fold, postorder
 from prunesymnet.expression.tree import complexity_with
 from prunesymnet.operators import OPERATORS, Operator
+from prunesymnet.search.shapes import Shape, Shapes, Verdict
 from prunesymnet.settings import check_whole
 
 
@@ -25,8 +31,9 @@ class Constraints:
     operator is applied to; `forbid_nested`: operators that may not stand anywhere inside another; `max_nested`: how
     many of an operator may stand one inside the other within another, {"sin": {"exp": 1}}; `max_constants`: how many
     constants may be fitted; `requires`: columns that must appear; `excludes`: columns that must not; `costs`: what an
-    operator adds to the complexity, in place of one or two; `allow`: a function of the formula (an `Expression`) that
-    says whether it will do."""
+    operator adds to the complexity, in place of one or two; `shape`: sentences that say what the law is like, on a
+    `box`, {"x": (0, 10)} (left out: the range of the column); `allow`: a function of the formula (an `Expression`)
+    that says whether it will do."""
 
     max_uses: Mapping[str, int] = field(default_factory=dict)
     max_argument: Mapping[str, int] = field(default_factory=dict)
@@ -37,6 +44,8 @@ class Constraints:
     excludes: tuple[str, ...] = ()
     max_nested: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     costs: Mapping[str, int] = field(default_factory=dict)
+    shape: tuple[str, ...] = ()
+    box: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in _EXAMPLES:
@@ -62,6 +71,10 @@ class Constraints:
             if not isinstance(columns, list | tuple) or not all(isinstance(column, str) for column in columns):
                 raise TypeError(f"{name} must be a list of columns, got {columns!r}")
             object.__setattr__(self, name, tuple(columns))
+        if isinstance(self.shape, str) or not isinstance(self.shape, list | tuple):
+            raise TypeError(f"shape must be a list of sentences; write shape=[{self.shape!r}]")
+        object.__setattr__(self, "shape", tuple(Shape.read(text).text for text in self.shape))
+        object.__setattr__(self, "box", {name: _ends(name, ends) for name, ends in self.box.items()})
         both = sorted({*self.requires} & {*self.excludes})
         if both:
             raise ValueError(f"requires and excludes must not name the same column, got {both[0]!r} in both")
@@ -91,6 +104,13 @@ class Constraints:
         excluded = self.excluded
         return tuple(one for one in operators if getattr(one, "name", one) not in excluded)
 
+    def shapes(self, columns: Mapping[str, Any]) -> Shapes | None:
+        """The shapes that a law must have, on the box or the range of the columns; None where nothing is said."""
+        if not self.shape:
+            return None
+        ranges = {name: (float(np.min(column)), float(np.max(column))) for name, column in columns.items()}
+        return Shapes.of(self.shape, {**ranges, **self.box})
+
     def for_banks(self) -> NodeLimits:
         """What of these rules a node of a bank must keep."""
         return NodeLimits(self.costs, self.max_uses, self.nested, self.max_argument)
@@ -102,7 +122,14 @@ class Constraints:
         named |= {part for inner in self.nested.values() for part in inner}
         for name in sorted(named - known):
             raise ValueError(f"constraints name {name!r}, which is neither an operator nor a column")
-        for rule, names in (("require", self.requires), ("exclude", self.excludes)):
+        shaped = [name for text in self.shape for name in Shape.read(text).columns]
+        named_by = (
+            ("require", self.requires),
+            ("exclude", self.excludes),
+            ("have a box of", self.box),
+            ("shape", shaped),
+        )
+        for rule, names in named_by:
             for name in names:
                 if name not in columns:
                     raise ValueError(f"constraints {rule} {name!r}, which is no column ({', '.join(columns)})")
@@ -179,16 +206,39 @@ class Vocabulary:
         return bool({"square", "cube", "pow"} & self.known) and (exponent > 0 or "/" in self.known)
 
 
+PINS = 1e8  # times the weight of a row for each: a value that is known is met to eight digits
+
+
 @dataclass(frozen=True)
 class Rules:
-    """All that a formula must keep: the constraints, the vocabulary, the largest complexity (None: any)."""
+    """All that a formula must keep: the constraints, the vocabulary, the largest complexity (None: any); and once it
+    has its constants, the shapes (None: any)."""
 
     constraints: Constraints
     vocabulary: Vocabulary
     max_complexity: int | None
+    shapes: Shapes | None = None
+    put_back: Callable[[Expression], Expression] = lambda formula: formula  # into the terms that shapes are said in
+
+    def with_pinned(self, data: Dataset) -> Dataset | None:
+        """The table with rows at which the law's value is known, which count more than all others together; None where
+        no shape says such a thing, or columns are not seen as they are."""
+        columns, values = ({}, ()) if self.shapes is None else self.shapes.pinned()
+        if not len(values) or not all(self.put_back(Variable(name)) == Variable(name) for name in data.names):
+            return None
+        X = np.column_stack([columns[name] for name in data.names])
+        return data.with_rows(X, np.asarray(values), PINS * data.rows)
 
     def allow(self, expression: Expression) -> bool:
         return self.broken_by(expression) is None
+
+    def has_shape(self, expression: Expression) -> bool:
+        """Whether a fitted formula has the shapes that are wanted, as far as samples show."""
+        return self.shapes is None or self.shapes.broken_by(self.put_back(expression)) is None
+
+    def verdicts(self, expression: Expression) -> tuple[Verdict, ...]:
+        """For each shape whether a fitted formula has it, and how that is known."""
+        return () if self.shapes is None else self.shapes.verdicts(self.put_back(expression))
 
     def broken_by(self, expression: Expression) -> str | None:
         """Which rule a formula breaks, in words; None if it breaks none."""
@@ -207,7 +257,15 @@ _EXAMPLES = {
     "forbid_nested": "{'exp': ['exp', 'log']}",
     "max_nested": "{'sin': {'exp': 1}}",
     "costs": "{'exp': 4}",
+    "box": "{'x': (0, 10)}",
 }
+
+
+def _ends(name: str, ends: Any) -> tuple[float, float]:
+    pair = isinstance(ends, list | tuple) and len(ends) == 2
+    if not pair or not all(isinstance(end, int | float) and math.isfinite(end) for end in ends) or ends[0] > ends[1]:
+        raise ValueError(f"box[{name!r}] must be the lower and the upper end, two numbers, got {ends!r}")
+    return float(ends[0]), float(ends[1])
 
 
 def _check_limits(name: str, limits: Mapping[str, int], least: int) -> None:

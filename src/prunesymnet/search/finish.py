@@ -89,7 +89,12 @@ class Finish:
         left = self.seconds_left()
         if not left > 0:
             return measure(expression, self.rows.used)
-        return fit(expression, self.rows.used, settings=replace(look or FitSettings(), time_limit=left))
+        look = replace(look or FitSettings(), time_limit=left)
+        found = fit(expression, self.rows.used, settings=look)
+        pinned = None if self.rules.has_shape(found.expression) else self.rules.with_pinned(self.rows.used)
+        if pinned is None:
+            return found
+        return measure(fit(found.expression, pinned, settings=look).expression, self.rows.used)
 
     def rounded(self, fits: list[Fit], deadline: float) -> Iterator[tuple[Fit, float, str]]:
         """Fits with their constants rounded; how long the shorter of the two readings is; and the form of both."""
@@ -169,14 +174,16 @@ class Finish:
         for one, length, form in sorted(fine, key=lambda entry: entry[1]):
             equation = Equation.of(one, self.rows.used, length=length, costs=self.costs)
             same = {form, str(one.expression), skeleton(equation.free_form or one.expression)}
-            if not seen & same:
-                found[equation] = one
+            verdicts = () if seen & same else self.rules.verdicts(one.expression)
+            if not seen & same and all(verdict.holds for verdict in verdicts):
+                found[replace(equation, shape=tuple(map(str, verdicts)))] = one
             seen |= same
         return found
 
     def may_be(self, expression: Expression) -> bool:
-        """Whether it is allowed, and the rows are enough for its constants."""
-        return self.rules.allow(expression) and len(expression.constants) <= self.rows.most_constants
+        """Whether it is allowed, has the shapes that are wanted, and the rows are enough for its constants."""
+        enough = len(expression.constants) <= self.rows.most_constants
+        return enough and self.rules.allow(expression) and self.rules.has_shape(expression)
 
     def front(self, equations: dict[Equation, Fit], linear_ones: tuple[Fit, ...]) -> tuple[Fit, Front]:
         """The chosen equation's fit, and the front with the error on held-out rows."""
@@ -264,6 +271,7 @@ class Finish:
             look = FitSettings(time_limit=max(self.seconds_left(), one))
             length = shown.best.description_length
             chosen = Equation.of(found, every, length=length, look=look, costs=self.costs)
+            chosen = replace(chosen, shape=tuple(map(str, self.rules.verdicts(found.expression))))
         else:
             chosen = replace(shown.best, loss=found.mse, r2=found.r2)
             found = best
@@ -286,7 +294,7 @@ class Finish:
 
 def front_of(data: Dataset, formulas: tuple[Expression, ...], settings: SearchSettings) -> Front:
     """The front of some formulas, fitted but not rounded, and chosen from as a search would."""
-    finish = Finish(Rows.of(data.with_loss(settings.loss), settings), settings.rules(), settings)
+    finish = Finish(Rows.of(data.with_loss(settings.loss), settings), settings.rules(data.columns), settings)
     used = finish.rows.used
     linear_ones = linear_models(used)
     fits = [with_canonical_formula(fit(formula, used)) for formula in formulas]

@@ -31,6 +31,7 @@ from prunesymnet.operators import select_operators
 from prunesymnet.search.archive import Archive, Candidate
 from prunesymnet.search.budget import Budget
 from prunesymnet.search.columns import SeenColumns, names_in
+from prunesymnet.search.constraints import Rules
 from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter
 from prunesymnet.search.guesses import fitted_guess, read_guesses
@@ -86,11 +87,12 @@ def search(
     data.check_sizes()  # of the rows that count
     needed = {*settings.constraints.requires, *names_in((*start.formulas, *guesses))}
     seen = SeenColumns.of(data, settings, needed)
+    rules = settings.rules(data.columns, seen.put_back)
     data = seen.data.with_loss(settings.loss)
     # A candidate that overflows or leaves its domain is poor, and no reason for a warning.
     with one_matrix_thread(), np.errstate(all="ignore"):
         rows = Rows.of(data, settings, None if fresh is None else seen.shifted(fresh))
-        return _Search(rows, settings, watch, start, limits, seen, tuple(map(seen.taken_in, guesses))).run()
+        return _Search(rows, settings, rules, watch, start, limits, seen, tuple(map(seen.taken_in, guesses))).run()
 
 
 class _Search:
@@ -100,6 +102,7 @@ class _Search:
         self,
         rows: Rows,
         settings: SearchSettings,
+        rules: Rules,
         watch: Watcher | None,
         start: Start,
         limits: Limits,
@@ -111,7 +114,7 @@ class _Search:
         seed = settings.training.seed + start.again
         self.settings = settings = replace(settings, training=replace(settings.training, seed=seed))
         self.network = network_of(rows.every.names, settings)
-        self.rows, self.rules = rows, settings.rules()
+        self.rows, self.rules = rows, rules
         self.archive = Archive(self.rows, settings.constraints.costs)
         self.fitter = Fitter(self.rows, self.rules, self.archive, settings.fits_per_form, settings)
         first = tuple(filter(self.rules.allow, start.formulas))
@@ -133,7 +136,7 @@ class _Search:
             found, front = self.finish.choose(self.archive)
         except KeyboardInterrupt:  # even now, what has been found is returned
             status = SearchStatus.INTERRUPTED
-            if not self.rules.allow(best.expression):
+            if not self.finish.may_be(best.expression):
                 raise NothingFoundError("interrupted before a formula was found that is allowed") from None
             found, front = best.fit, Front((Equation.of(best.fit, self.rows.train),), 0)
         return self.result(found, front, self.rows.exact_status if self.archive.exact else status)
@@ -271,7 +274,7 @@ class _Search:
 
     def is_over(self, stage: str) -> bool:
         """Tell the watcher, look at the limits, and say whether an exact formula ends the search."""
-        if self.watch and self.archive.best and self.rules.allow(self.best.expression):
+        if self.watch and self.archive.best and self.finish.may_be(self.best.expression):
             losses = self.training.losses if self.training else []
             self.watch(
                 Update(

@@ -2,13 +2,14 @@
 
 import enum
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from prunesymnet.coefficients import FitSettings, SnapSettings
 from prunesymnet.coefficients.fit import METHODS
 from prunesymnet.data import loss_of
+from prunesymnet.expression import Expression
 from prunesymnet.network.pruning import PRUNERS, PruningSettings
 from prunesymnet.network.training import TrainingSettings
 from prunesymnet.operators import DEFAULT, PAPER, Operator, select_operators
@@ -164,9 +165,16 @@ class SearchSettings:
         """The operators that a formula may have: what is used no time is not even tried."""
         return self.constraints.searched(self.operators)
 
-    def rules(self) -> Rules:
-        """All that a formula must keep."""
-        return Rules(self.constraints, Vocabulary(select_operators(self.operators)), self.max_complexity)
+    def rules(
+        self,
+        columns: Mapping[str, Any] | None = None,
+        put_back: Callable[[Expression], Expression] = lambda formula: formula,
+    ) -> Rules:
+        """All that a formula must keep; with the `columns` of a table, the shapes, too. `put_back` puts a formula of
+        a search in terms of these columns."""
+        shapes = None if columns is None else self.constraints.shapes(columns)
+        vocabulary = Vocabulary(select_operators(self.operators))
+        return Rules(self.constraints, vocabulary, self.max_complexity, shapes, put_back)
 
 
 EVERY_TIME = 10**9  # fits of one form: the paper fits each candidate of each pruning
