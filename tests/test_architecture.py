@@ -24,8 +24,8 @@ ORDER = {
         "sheets", "files",
     ),
     "expression": (
-        "tree", "printing", "parsing", "categories", "program", "intervals", "canonical", "expanding", "polynomial",
-        "factoring", "fingerprint", "sampling",
+        "tree", "printing", "parsing", "categories", "templates", "program", "intervals", "canonical", "expanding",
+        "polynomial", "factoring", "fingerprint", "sampling",
     ),
     "expression.canonical": ("numbers", "terms", "algebra"),
     "export": ("common", "latex", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
@@ -40,7 +40,7 @@ ORDER = {
     "search": (
         "shapes", "constraints", "settings", "forms", "linear_model", "guesses", "between_rows", "prediction", "rows",
         "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "finish", "result", "columns",
-        "threads", "loop", "by_category",
+        "threads", "loop", "by_category", "frames", "templates",
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "networks", "unwrapping", "fixed_terms", "denominators",

@@ -89,6 +89,8 @@ PARAMETERS = {
     "constraints": {"max_uses": {"exp": 1}, "requires": ["x1"]},
     "start_from": ["a*x1"],
     "constants_per": "b",
+    "template": "f(x1)",
+    "parts": {"f": {"max_complexity": 3}},
     "selection": len,
     "loss": "huber",
     "time_limit": 3.5,

@@ -77,6 +77,16 @@ DropMissing = Annotated[bool, typer.Option("--drop-missing", help="Leave out row
 Categories = Annotated[
     str | None, typer.Option("--categories", help="Columns of categories: each of these becomes a column of 0 and 1.")
 ]
+TemplateOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--template", help="A formula with functions to be found: 'f(x, z)*exp(-g(y))' (several targets: y=...)."
+    ),
+]
+PartOption = Annotated[
+    list[str] | None,
+    typer.Option("--part", help="What is known of one of them: 'f: operators=+,*; max_complexity=9' (once for each)."),
+]
 ConstantsPer = Annotated[
     str | None,
     typer.Option("--constants-per", help="A column of categories, each with constants of its own in one formula."),
@@ -187,6 +197,8 @@ def fit(
     y_err: StandardErrors = None,
     loss: LossName = "squared",
     form: Form = None,
+    template: TemplateOption = None,
+    part: PartOption = None,
     time_limit: Annotated[
         float | None,
         typer.Option("--time-limit", "-t", help="Seconds to search at most (left out: the preset's, 60 by default)."),
@@ -229,7 +241,14 @@ def fit(
     with clear_errors():
         from dataclasses import replace
 
-        from prunesymnet.cli.settings import constraints_of, limit_of, network_settings, with_operators
+        from prunesymnet.cli.settings import (
+            constraints_of,
+            limit_of,
+            network_settings,
+            parts_of,
+            template_of,
+            with_operators,
+        )  # fmt: skip
         from prunesymnet.cli.tables import Columns, chosen_of, datasets_of, fitted_form
         from prunesymnet.runs import run
         from prunesymnet.runs.files import check_can_be_written
@@ -248,6 +267,8 @@ def fit(
             ),
             start_from=tuple(start_from or ()),
             constants_per=constants_per,
+            template=template_of(template or ()),
+            parts=parts_of(part or ()),
             selection=settings.selection if selection is None else selection.value,
             loss=loss,
             workers=jobs,

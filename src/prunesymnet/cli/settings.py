@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from prunesymnet.operators import select_operators
 from prunesymnet.search import PRESETS, Constraints, SearchSettings
@@ -109,6 +110,46 @@ def constraints_of(
         max_constants=max_constants,
         requires=tuple(name.strip() for name in requires.split(",") if name.strip()),
     )
+
+
+def template_of(given: Sequence[str]) -> str | dict[str, str] | None:
+    """
+    >>> template_of(["f(x) + g(z)"])
+    'f(x) + g(z)'
+    >>> template_of(["u = f(x)", "v = f(x)*g(z)"])
+    {'u': 'f(x)', 'v': 'f(x)*g(z)'}
+    """
+    pairs = [text.partition("=") for text in given]
+    if len(given) > 1 and not all(equals for _, equals, _ in pairs):
+        raise ValueError(f"--template must be TARGET=FORMULA for each of several targets, got {given[0]!r}")
+    if len(given) < 2:
+        return given[0] if given else None
+    return {target.strip(): formula.strip() for target, _, formula in pairs}
+
+
+def parts_of(given: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """
+    >>> parts_of(["f: operators=+,*; max_complexity=9", "g: start_from=a*exp(y)"])
+    {'f': {'operators': ['+', '*'], 'max_complexity': 9}, 'g': {'start_from': ['a*exp(y)']}}
+    """
+    form = "NAME: operators=+,*; max_complexity=9; start_from=FORMULA"
+    found: dict[str, dict[str, Any]] = {}
+    for text in given:
+        name, _, rest = text.partition(":")
+        said = found.setdefault(name.strip(), {})
+        for part in filter(str.strip, rest.split(";")):
+            key, value = (piece.strip() for piece in part.partition("=")[::2])
+            if key == "operators" and value:
+                said[key] = [one.strip() for one in value.split(",")]
+            elif key == "max_complexity" and value.isdecimal():
+                said[key] = int(value)
+            elif key == "start_from" and value:
+                said[key] = [value]
+            else:
+                raise ValueError(f"--part must be {form}, got {text!r}")
+        if not said:
+            raise ValueError(f"--part must be {form}, got {text!r}")
+    return found
 
 
 def _ends(name: str, text: str) -> tuple[float, float]:

@@ -188,6 +188,11 @@ class Dataset:
         start = None if self.start_weights is None else self.start_weights[chosen]
         return self._with(X=X, y=self.y[chosen], weights=weights, count=None, start_weights=start)
 
+    def with_more_columns(self, columns: Mapping[str, Floats]) -> "Dataset":
+        """With further columns, which are not checked."""
+        X = np.asfortranarray(np.column_stack([self.X, *columns.values()]))
+        return self._with(X=X, names=(*self.names, *columns))
+
     def with_rows(self, X: Floats, y: Floats, weight: float) -> "Dataset":
         """With further rows, each of which counts by a weight; they are not checked."""
         weights = np.ones(self.rows) if self.weights is None else self.weights

@@ -54,7 +54,8 @@ class Equation:
 
     Where constants were rounded, `free_form` is the formula in which they are free again, fitted (None: there are
     none); `covariance` and `variance` are those of that fit. `costs` are those of operators that add something else to
-    the complexity than the table says; `shape` says of each shape that the law must have how it is known."""
+    the complexity than the table says; `shape` says of each shape that the law must have how it is known; `parts` are
+    the functions of a template, {"f(x)": ...}."""
 
     form: Expression
     names: tuple[str, ...]
@@ -70,6 +71,7 @@ class Equation:
     free_form: Expression | None = None
     costs: Mapping[str, int] = field(default_factory=dict)
     shape: tuple[str, ...] = ()
+    parts: Mapping[str, Expression] = field(default_factory=dict)
 
     @classmethod
     def of(

@@ -34,7 +34,10 @@ def settings_of(estimator: Any) -> SearchSettings:
         said["time_limit"] = (
             math.inf
         )  # unless one is given, too: a limit that is the same everywhere is without a clock
-    for name in ("max_complexity", "max_epochs", "max_evaluations", "time_limit", "selection", "loss", "constants_per"):
+    for name in (
+        "max_complexity", "max_epochs", "max_evaluations", "time_limit", "selection", "loss", "constants_per",
+        "template", "parts",
+    ):  # fmt: skip
         if getattr(estimator, name) is not None:
             said[name] = getattr(estimator, name)
     if estimator.operators is not None:

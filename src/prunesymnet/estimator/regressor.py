@@ -71,6 +71,12 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     start_from : list of str or Expression, default=None
         Formulas that you expect: the search begins with them, and builds on them. Names in them that are no columns
         are constants to be fitted.
+    template : str or dict of str, default=None
+        A formula of which some parts are functions to be found, "f(x, z)*exp(-g(y))". For several targets a dict of
+        them by target, and parts of the same name are one.
+    parts : dict, default=None
+        What is known of parts of the template, {"f": {"operators": ["+", "*"], "max_complexity": 9}}: `operators`,
+        `max_complexity`, `constraints`, `start_from`.
     categories : list of str, default=None
         Columns of a frame that hold categories: text, or numbers that stand for something. Each category becomes a
         column of 0 and 1, `material=steel`, which is `material_steel` in formulas.
@@ -135,6 +141,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         max_complexity: int | None = None,
         constraints: Constraints | Mapping[str, Any] | None = None,
         start_from: Sequence[str | Expression] | None = None,
+        template: str | Mapping[str, str] | None = None,
+        parts: Mapping[str, Mapping[str, Any]] | None = None,
         categories: Sequence[str] | None = None,
         constants_per: str | None = None,
         selection: Any = None,
@@ -155,6 +163,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         self.max_complexity = max_complexity
         self.constraints = constraints
         self.start_from = start_from
+        self.template = template
+        self.parts = parts
         self.categories = categories
         self.constants_per = constants_per
         self.selection = selection

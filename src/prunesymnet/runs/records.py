@@ -40,6 +40,7 @@ def of_equation(equation: Equation) -> Record:
         "free_formula": None if equation.free_form is None else to_text(equation.free_form),
         "costs": dict(equation.costs),
         "shape": list(equation.shape),
+        "parts": {name: to_text(part) for name, part in equation.parts.items()},
     }
 
 
@@ -57,6 +58,9 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
     shape = take("shape", list) if "shape" in take.record else []
     if not all(isinstance(text, str) and text.isprintable() for text in shape):
         raise FileFormatError("the shape of an equation is no list of texts that can be printed")
+    parts = take("parts", dict) if "parts" in take.record else {}
+    if not all(name.isprintable() and isinstance(text, str) for name, text in parts.items()):
+        raise FileFormatError("the parts of an equation are no formulas by name")
     free_form = _to_free_form(take.record.get("free_formula"), form, names, operators)
     constants = len(form.constants) + len(parameters) if free_form is None else len(free_form.constants)
     return Equation(
@@ -74,6 +78,7 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
         free_form=free_form,
         costs={name: whole(cost, f"the cost of {name!r}") for name, cost in costs.items()},
         shape=tuple(shape),
+        parts={name: to_formula(text, names, operators) for name, text in parts.items()},
     )
 
 

@@ -21,7 +21,7 @@ from prunesymnet.optional import check_device
 from prunesymnet.progress import Progress
 from prunesymnet.runs.folder import RunFolder, read_run
 from prunesymnet.runs.model import Model
-from prunesymnet.search import SearchSettings, SearchStatus, Start, Update, search, search_by_category
+from prunesymnet.search import SearchSettings, SearchStatus, Start, Update, search, search_by_category, search_templates
 
 log = logging.getLogger("prunesymnet")
 Callback = Callable[[Update], Any]
@@ -89,6 +89,8 @@ def _searched(
     progress: bool,
     began: float,
 ) -> Model:
+    if settings.template is not None:
+        return _kept(_template(tables, settings, progress), tables, columns, settings, folder)
     fronts, ended = [], False
     for output, (table, start) in enumerate(zip(tables, starts, strict=True)):
         left = (settings.time_limit - (time.monotonic() - began)) / (len(tables) - output)
@@ -104,11 +106,32 @@ def _searched(
         ended = ended or ended_by_hand(front)
         log.info("%s after %.1f s: %s", front.best, front.seconds, front.status)
         fronts.append(front)
+    return _kept(fronts, tables, columns, settings, folder)
+
+
+def _kept(
+    fronts: Sequence[Front],
+    tables: Sequence[Dataset],
+    columns: tuple[str, ...] | None,
+    settings: SearchSettings,
+    folder: RunFolder | None,
+) -> Model:
+    """The model of all fronts, written to its folder if there is one."""
     model = Model(tuple(fronts), tables[0].names, columns, settings)
     if folder is not None:
         folder.finish(model)
         _warn_of_unwritten(folder)
     return model
+
+
+def _template(tables: Sequence[Dataset], settings: SearchSettings, progress: bool) -> list[Front]:
+    """A search for the parts of a template."""
+    if settings.constants_per is not None:
+        raise ValueError("template and constants_per can't be used together: write a[site] in a form for fit_form")
+    targets = ", ".join(table.target for table in tables)
+    log.info("%s by a template: at most %.3g s", targets, settings.time_limit)
+    with Progress(settings.time_limit, target=targets, show=progress):
+        return search_templates(tables, settings)
 
 
 def _by_category(table: Dataset, columns: tuple[str, ...] | None, settings: SearchSettings) -> Front:

@@ -8,6 +8,7 @@ from prunesymnet.search.loop import search
 from prunesymnet.search.result import SearchResult, Start, Update
 from prunesymnet.search.settings import DIFFERENCES, PRESETS, ExhaustiveSettings, SearchSettings, SearchStatus
 from prunesymnet.search.stages import STAGES
+from prunesymnet.search.templates import search_templates
 
 __all__ = [
     "DIFFERENCES",
@@ -25,4 +26,5 @@ __all__ = [
     "front_of",
     "search",
     "search_by_category",
+    "search_templates",
 ]

@@ -77,6 +77,8 @@ def search(
         settings = PRESETS[settings]
     if fresh is not None and (not isinstance(fresh, Dataset) or not set(data.names) <= set(fresh.names)):
         raise TypeError("fresh must be a Dataset with all columns of the data, or None")
+    if settings.template is not None:
+        raise ValueError("a template is searched by search_templates, not by search")
     if settings.constants_per is not None:
         raise ValueError("constants_per needs the columns of a table's categories: use the estimator or `runs.run`")
     limits = Limits.start(settings, clock)

@@ -78,9 +78,10 @@ class SearchSettings:
     on them, or on the fresh rows that `search` was given, that ends the search (0: nothing does);
     `fits_per_form` limits how often the same form with other weights is fitted again; at most `rows` rows are used
     until the last fit, which is on all of them; `start_from` are formulas, as text, that the search begins with and
-    builds on: names in them that are no columns are constants to be fitted; `constants_per` is a
-    column of categories, each of which may have other constants in the same formula (`runs.run` has its columns of 0
-    and 1); `workers` threads share the work (0: one
+    builds on: names in them that are no columns are constants to be fitted; `constants_per` is a column of
+    categories, each of which may have other constants in the same formula (`runs.run` has its columns of 0
+    and 1); `template` has functions for parts that are to be found, one text or one for each target by name, and
+    `parts` says more of these (`prunesymnet.search.templates`); `workers` threads share the work (0: one
     for each core), and their number does not change the result. A formula may have a `max_complexity` (None: any) and
     must keep the `constraints`; `loss` is what an error costs, a name or a function (`prunesymnet.data.losses`);
     `selection` is one of the CRITERIA, or a function of the front's table that returns a row. Of the network: its
@@ -107,6 +108,8 @@ class SearchSettings:
     constraints: Constraints = field(default_factory=Constraints)
     start_from: tuple[str, ...] = ()
     constants_per: str | None = None
+    template: str | Mapping[str, str] | None = None
+    parts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     selection: str | Callable[[Any], int] = "mdl"
     loss: str | Callable[..., Any] = "squared"
     layers: int = 6
@@ -141,6 +144,10 @@ class SearchSettings:
         if isinstance(self.start_from, str) or not all(isinstance(text, str) for text in self.start_from):
             raise TypeError(f"start_from must be a list of formulas as text, got {self.start_from!r}")
         object.__setattr__(self, "start_from", tuple(self.start_from))
+        if self.template is not None and not isinstance(self.template, str | Mapping):
+            raise TypeError(f"template must be text, or a dict of texts by target, got {self.template!r}")
+        if not isinstance(self.parts, Mapping) or (self.parts and self.template is None):
+            raise TypeError(f"parts must be a dict of what is known of a template's parts, got {self.parts!r}")
         if self.constants_per is not None and not isinstance(self.constants_per, str):
             raise TypeError(f"constants_per must be the name of a column, got {self.constants_per!r}")
         loss_of(self.loss)  # or an error
