@@ -59,6 +59,14 @@ def test_constraints_hold_in_all_categories():
     assert all("z" not in equation.expression.variables for equation in shown)
 
 
+def test_a_law_without_a_constant_that_is_left():
+    data, places = table()
+    same = data.with_target(data.columns["x"] ** 2 / data.columns["z"], "t")
+    best = search_by_category(same, "site", places, FEW).best
+    assert best.text() == "x**2/z"
+    assert not best.constants
+
+
 def test_a_table_of_categories_alone_is_refused():
     data = make_dataset(np.repeat(np.eye(2), 10, axis=0), np.arange(20.0), names=["a", "b"])
     with pytest.raises(DataError, match="constants_per must leave a column"):

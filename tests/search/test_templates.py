@@ -160,7 +160,7 @@ def test_settings_of_parts_that_are_none_are_refused_in_words(settings, kind, me
 
 def test_what_no_template_can_be():
     with pytest.raises(NothingFoundError):
-        found("f(x) + y", x**2 + y, max_complexity=1)
+        found("f(x) + y", x**2 + y, constraints=Constraints(requires=("z",)))
     with pytest.raises(DataError, match="has no value on these data, whatever its parts are"):
         found("f(x) + log(-y)", x + y)
     with pytest.raises(ValueError, match="a template is searched by search_templates"):

@@ -97,7 +97,12 @@ def search_by_category(
         return time.monotonic() - began > settings.time_limit
 
     with np.errstate(all="ignore"):
-        every = [equation for form in forms for equation in judge.equations(form, out_of_time)]
+        every: list[Equation] = []
+        try:
+            for form in forms:
+                every.extend(judge.equations(form, out_of_time))
+        except KeyboardInterrupt:  # what there is, is returned
+            status = SearchStatus.INTERRUPTED
         found = [one for equation in every if (one := judge.with_shape(equation)) is not None]
     if not found:
         raise NothingFoundError("no formula was found that keeps the constraints in all categories; relax them")
@@ -105,7 +110,7 @@ def search_by_category(
     chosen = choose(found, by)
     kept = front(found, keep=chosen)
     if chosen.loss <= judge.no_error:
-        status = SearchStatus.EXACT_ON_FITTED
+        status = status if status is SearchStatus.INTERRUPTED else SearchStatus.EXACT_ON_FITTED
         kept = [equation for equation in kept if equation.complexity <= chosen.complexity]
     shown = Front(tuple(kept), kept.index(chosen), status.value, time.monotonic() - began, fits + judge.fits)
     if callable(settings.selection):
@@ -251,7 +256,8 @@ class _Judge:
 
     def numbered(self, found: Fit) -> Fit:
         """With its constants called c1, c2, ... from left to right."""
-        assert found.form is not None  # noqa: S101 - a fit of named constants has one
+        if found.form is None:  # all are round numbers
+            return found
         order = [node.name for node in postorder(found.form) if isinstance(node, Variable)]
         bases = dict.fromkeys(name.partition("[")[0] for name in order if name in found.parameters)
         renamed = dict(zip(bases, self.fresh_names(), strict=False))

@@ -17,7 +17,7 @@ from prunesymnet.bank.targets import even_out
 from prunesymnet.coefficients import FitSettings, fit
 from prunesymnet.coefficients.fit import Fit
 from prunesymnet.data import Dataset
-from prunesymnet.expression import Constant, Expression, Variable, compile_expression, evaluate
+from prunesymnet.expression import Constant, Expression, Variable, canonical, compile_expression, evaluate
 from prunesymnet.expression.templates import Part, Template
 from prunesymnet.expression.tree import is_free, transform
 
@@ -223,9 +223,10 @@ class Frames:
     # Answers
 
     def wholes(self, filled: Filled) -> list[Expression]:
-        """The formula of each target."""
+        """The formula of each target, as the template has it, or simplified where that is shorter."""
         in_columns = {name: self.parts[name].in_columns(formula) for name, formula in filled.parts.items()}
-        return [one.filled({**in_columns, **_numbers(filled.constants)}) for one in self.templates]
+        found = [one.filled({**in_columns, **_numbers(filled.constants)}) for one in self.templates]
+        return [min(whole, canonical(whole), key=lambda one: one.complexity) for whole in found]
 
 
 @dataclass(frozen=True)

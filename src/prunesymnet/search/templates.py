@@ -136,6 +136,16 @@ class _TemplateSearch:
         self.ended: SearchStatus | None = None
 
     def run(self) -> list[Front]:
+        try:
+            self.search()
+        except KeyboardInterrupt:
+            if not self.pool:
+                raise
+            self.ended = SearchStatus.INTERRUPTED
+        return self.fronts()
+
+    def search(self) -> None:
+        """Find parts, and put them together, as long as there is time and something to be won."""
         smooth = self.smooth()
         forms = {name: self.forms(name, smooth.values, smooth.constants, levels=1) for name in self.frames.parts}
         ranks = product(*(list(enumerate(found)) for found in forms.values()))
@@ -153,7 +163,6 @@ class _TemplateSearch:
             self.round_best()
             if exact or self.out_of_time() or self.best_length() > before - BITS:
                 break
-        return self.fronts()
 
     def round_best(self) -> None:
         """Round the constants of the best, and of the same with all their numbers free again."""
