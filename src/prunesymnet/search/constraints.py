@@ -229,6 +229,11 @@ class Rules:
         X = np.column_stack([columns[name] for name in data.names])
         return data.with_rows(X, np.asarray(values), PINS * data.rows)
 
+    @property
+    def has_any(self) -> bool:
+        """Whether the user said anything of what a formula may be."""
+        return self.max_complexity is not None or self.constraints != Constraints()
+
     def allow(self, expression: Expression) -> bool:
         return self.broken_by(expression) is None
 

@@ -117,7 +117,7 @@ class Frames:
         names = [name for name in start if name in whole.variables]
         found = fit(whole, self.data, parameters=names, settings=look, first=[start] if names else ())
         after = {name: found.parameters.get(name, start[name]) for name in start}
-        filled = {name: formula.substitute(after) for name, formula in named.items()}
+        filled = {name: canonical(formula.substitute(after)) for name, formula in named.items()}
         return Filled(filled, {name: after[name] for name in self.constants}, found.mse)
 
     def _named(self, parts: Mapping[str, Expression]) -> tuple[dict[str, Expression], dict[str, float]]:

@@ -34,6 +34,7 @@ from prunesymnet.search.columns import SeenColumns, names_in
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter
+from prunesymnet.search.forms import merged_form
 from prunesymnet.search.guesses import fitted_guess, read_guesses
 from prunesymnet.search.linear_model import simplest_forms
 from prunesymnet.search.result import SearchResult, Start, Update, Watcher
@@ -244,12 +245,21 @@ class _Search:
                 for proposal, pruned in zip(batch.proposals, batch.pruned, strict=True):
                     self.fitter.consider(proposal.expression, stage.name, pruned=pruned)
             else:
-                self.fit(stage.name, self.waiting.add(stage.name, batch.proposals), context)
+                self.fit(stage.name, self.waiting.add(stage.name, self.allowed(batch.proposals, context)), context)
             if self.is_over(stage.name):
                 return True
             if batch.then_fit and self.fit_waiting(batch.then_fit, context):
                 return True
         return then_fit > 0 and self.fit_waiting(then_fit, context)
+
+    def allowed(self, proposals: list[Proposal], context: Context) -> list[Proposal]:
+        """Without what breaks a rule: where there are rules, it would take the place of something that is fitted."""
+        if not self.rules.has_any:
+            return proposals
+        in_table = ((one, context.problem.to_table(one.expression)) for one in proposals)
+        fine = [one for one, formula in in_table if self.rules.allow(merged_form(formula, self.rows.train)[0])]
+        self.archive.refused += len(proposals) - len(fine)
+        return fine
 
     def fit_waiting(self, count: int, context: Context) -> bool:
         """Fit so many of those that wait, and give up the rest; whether an exact formula ends the search."""
