@@ -39,8 +39,8 @@ ORDER = {
     "equations": ("equation", "front"),
     "search": (
         "shapes", "constraints", "settings", "forms", "linear_model", "guesses", "between_rows", "prediction", "rows",
-        "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "finish", "result", "columns",
-        "threads", "loop", "by_category", "frames", "templates",
+        "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "error_shares", "finish", "result",
+        "columns", "threads", "loop", "by_category", "frames", "templates",
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "networks", "unwrapping", "fixed_terms", "denominators",

@@ -41,6 +41,7 @@ def of_equation(equation: Equation) -> Record:
         "costs": dict(equation.costs),
         "shape": list(equation.shape),
         "parts": {name: to_text(part) for name, part in equation.parts.items()},
+        "relative": equation.relative,
     }
 
 
@@ -79,6 +80,7 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
         costs={name: whole(cost, f"the cost of {name!r}") for name, cost in costs.items()},
         shape=tuple(shape),
         parts={name: to_formula(text, names, operators) for name, text in parts.items()},
+        relative=take.record.get("relative") is True,  # older files have none
     )
 
 

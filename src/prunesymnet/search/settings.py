@@ -111,7 +111,7 @@ class SearchSettings:
     template: str | Mapping[str, str] | None = None
     parts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     selection: str | Callable[[Any], int] = "mdl"
-    loss: str | Callable[..., Any] = "squared"
+    loss: str | Callable[..., Any] = "auto"
     layers: int = 6
     max_epochs: int = 3000
     prune_every: int = 20
