@@ -12,7 +12,8 @@ from scipy.spatial import cKDTree
 from prunesymnet.bank.bank import LARGEST, RECIPROCAL, grow_bank
 from prunesymnet.bank.limits import NodeLimits
 from prunesymnet.expression import Apply, evaluate, postorder
-from prunesymnet.operators import OPERATORS, PAPER, UNNESTED, make_operator
+from prunesymnet.operators import DEFAULT, OPERATORS, PAPER, UNNESTED, make_operator
+from prunesymnet.units import TableUnits, is_sound
 
 ALL = tuple(OPERATORS)
 BUMP = make_operator("bump", lambda u: 1 / (1 + u * u))
@@ -340,3 +341,15 @@ def test_no_node_breaks_a_limit_and_others_take_its_place():
 def test_costs_put_nodes_in_another_order():
     bank = grow_bank({"x": np.linspace(0.5, 2.0, 20)}, ("+", "exp", "sin"), 4, limits=NodeLimits(costs={"sin": 1}))
     assert [str(bank.expression(node)) for node in range(2)] == ["x", "sin(x)"]
+
+
+def test_with_dimensions_only_sound_nodes_are_made():
+    units = TableUnits.of({"x": "m", "t": "s"}, ("x", "t", "n"), "y", constants=False)
+    columns = dict(zip("xtn", np.random.default_rng(0).uniform(1, 2, (3, 30)), strict=True))
+    bank = grow_bank(columns, DEFAULT, 300, dimensions=units.dimensions)
+    assert len(bank) == 300
+    assert all(is_sound(bank.expression(node), units) for node in range(len(bank)))
+    texts = {str(bank.expression(node)) for node in range(len(bank))}
+    assert {"x/t", "sqrt(x)", "1 + n", "sin(n)"} <= texts
+    every = grow_bank(columns, DEFAULT, 300)
+    assert (bank.complexity < 5).sum() < (every.complexity < 5).sum()  # so there is room for more

@@ -56,9 +56,10 @@ class Equation:
     `relative`: errors are shares of the value, and `variance` is that of these shares.
 
     Where constants were rounded, `free_form` is the formula in which they are free again, fitted (None: there are
-    none); `covariance` and `variance` are those of that fit. `costs` are those of operators that add something else to
-    the complexity than the table says; `shape` says of each shape that the law must have how it is known; `parts` are
-    the functions of a template, {"f(x)": ...}."""
+    none); `covariance` and `variance` are those of that fit. `units` are those of the constants that were fitted, one
+    each ("": a pure number), where the table has units. `costs` are those of operators that add something else
+    to the complexity than the table says; `shape` says of each shape that the law must have how it is known; `parts`
+    are the functions of a template, {"f(x)": ...}."""
 
     form: Expression
     names: tuple[str, ...]
@@ -76,6 +77,7 @@ class Equation:
     shape: tuple[str, ...] = ()
     parts: Mapping[str, Expression] = field(default_factory=dict)
     relative: bool = False
+    units: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -174,7 +176,10 @@ class Equation:
         if self.free_form is not None:
             numbers = counterparts(self.free_form, self.form)
             here = [(constant_value(node), "" if is_free(node) else to_text(node)) for node in numbers]
-        return estimates(program.labels, values, errors, freedom, _checked(confidence), taken=taken, in_formula=here)
+        return estimates(
+            program.labels, values, errors, freedom, _checked(confidence), taken=taken, in_formula=here,
+            units=self.units,
+        )  # fmt: skip
 
     @property
     def named_form(self) -> Expression:

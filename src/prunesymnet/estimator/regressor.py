@@ -44,7 +44,13 @@ from prunesymnet.data import (
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, DomainWarning, InterruptedWarning
 from prunesymnet.estimator.forms import category_columns, no_value_error, parameters_of, read_form
-from prunesymnet.estimator.parameters import is_whole, own_operators, settings_of
+from prunesymnet.estimator.parameters import (
+    is_whole,
+    own_operators,
+    settings_of,
+    with_units,
+    with_units_of_constants,
+)
 from prunesymnet.estimator.tables import as_pandas, has_names, targets_of
 from prunesymnet.expression import Expression
 from prunesymnet.operators import Operator
@@ -83,6 +89,13 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     constants_per : str, default=None
         A column of categories, each of which may have other constants in one and the same formula. Constants that
         differ by no more than chance are shared.
+    units : dict, default=None
+        What columns and target are measured in, by name: `{"v": "m/s", "m": "kg", "E": "J"}`, as the package pint reads
+        them (`pip install 'prunesymnet[units]'`). Columns that are not named are pure numbers. Only formulas that are
+        dimensionally sound are searched then. None: what names in brackets say, `v [m/s]`; `{}`: no units.
+    constant_units : bool, default=True
+        With units: whether a fitted constant may carry one, such as a spring constant. If not, all constants are pure
+        numbers.
     selection : str or callable, default=None
         Which formula of the front is chosen: that of least description length ("mdl"), "bic", "aic", "accuracy" (least
         error), "heldout" (least error on held-out rows), or a function from the table `equations_` to a row. None: what
@@ -127,7 +140,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         The chosen one, which `predict` uses.
     constants_ : DataFrame, or a list of them
         Its constants: value, standard error, 95% interval. Where constants were rounded, these are of the fit in which
-        all are free: the value there (`fitted`), and what stands in the formula for it (`rounded_to`).
+        all are free: the value there (`fitted`), and what stands in the formula for it (`rounded_to`). With units,
+        those of the constants (`unit`).
     fronts_ : tuple of Front
         One for each target.
     n_features_in_, feature_names_in_, n_outputs_ : int, array, int
@@ -146,6 +160,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         parts: Mapping[str, Mapping[str, Any]] | None = None,
         categories: Sequence[str] | None = None,
         constants_per: str | None = None,
+        units: Mapping[str, str] | None = None,
+        constant_units: bool = True,
         selection: Any = None,
         loss: Any = None,
         time_limit: float | None = None,
@@ -168,6 +184,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         self.parts = parts
         self.categories = categories
         self.constants_per = constants_per
+        self.units = units
+        self.constant_units = constant_units
         self.selection = selection
         self.loss = loss
         self.time_limit = time_limit
@@ -194,7 +212,10 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         began = time.monotonic()
         settings = settings_of(self)
         earlier = getattr(self, "fronts_", ()) if self.warm_start else ()
-        columns, tables = self._tables(X, y, sample_weight, settings, y_err=y_err, categories=self._categories())
+        columns, tables, labels = self._tables(
+            X, y, sample_weight, settings, y_err=y_err, categories=self._categories()
+        )
+        settings = with_units(settings, self, labels)
         checks.check_rows_of_a_search(tables[0].rows)
         starts: list[Start] = []
         if len(earlier) == len(tables) and self.model_.names == tables[0].names:
@@ -243,7 +264,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             names = ["x"]
         by = category_columns(tree, X)
         categories = [*dict.fromkeys([*self._categories(), *by.values()])]
-        columns, tables = self._tables(X, y, sample_weight, settings, names, y_err, categories)
+        columns, tables, labels = self._tables(X, y, sample_weight, settings, names, y_err, categories)
+        settings = with_units(settings, self, labels)
         groups = groups_of(columns or (), tables[0].names if columns else (), by)
         parameters = parameters_of(tree, tables[0].names)
         starts = FitSettings(starts=STARTS, seed=settings.seed)
@@ -259,7 +281,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
                 found = fit(tree, table, parameters=parameters, settings=starts)
             if found.status is FitStatus.NOT_FINITE:
                 raise no_value_error(tree, found.parameters, whole)
-            fronts.append(Front((Equation.of(found, table),), 0, found.status.value, found.seconds, 1))
+            equation = with_units_of_constants(Equation.of(found, table), settings)
+            fronts.append(Front((equation,), 0, found.status.value, found.seconds, 1))
         return self._set(Model(tuple(fronts), tables[0].names, columns, settings))
 
     def _tables(
@@ -271,9 +294,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         names: Sequence[str] | None = None,
         y_err: Any = None,
         categories: Sequence[str] = (),
-    ) -> tuple[tuple[str, ...] | None, list[Dataset]]:
-        """The columns as the user calls them, and a checked table for each target; columns of `categories` as columns
-        of 0 and 1."""
+    ) -> tuple[tuple[str, ...] | None, list[Dataset], dict[str, str]]:
+        """The columns as the user calls them, a checked table for each target, and what the user calls each name of a
+        formula, those of the targets too; columns of `categories` as columns of 0 and 1."""
         features = self._features(X, reset=True, categories=categories)
         targets, labels = targets_of(y)
         check_consistent_length(X, targets)
@@ -295,7 +318,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         each = targets[:, None] if self._flat else targets
         first = Dataset(features, each[:, 0], ours, called[0], weights, errors_known=y_err is not None)
         others = zip(each.T[1:], called[1:], strict=True)
-        return columns, [first, *(first.with_target(y, name) for y, name in others)]
+        known = dict(zip((*ours, *called), (*wanted, *labels), strict=True))
+        return columns, [first, *(first.with_target(y, name) for y, name in others)], known
 
     def _categories(self) -> list[str]:
         """The columns of categories that the parameters name."""
@@ -516,6 +540,15 @@ def _functions(selection: Any, allow: Any, loss: Any) -> dict[str, Any]:
 
 
 def _constants(equation: Equation) -> pd.DataFrame:
-    fields = ("name", "value", "standard_error", "low", "high", "fitted", "rounded_to")
+    fields = (
+        "name",
+        "value",
+        "standard_error",
+        "low",
+        "high",
+        "fitted",
+        "rounded_to",
+        *["unit"] * bool(equation.units),
+    )
     rows = [[getattr(constant, field) for field in fields] for constant in equation.constants]
     return pd.DataFrame(rows, columns=list(fields))

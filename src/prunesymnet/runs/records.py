@@ -42,6 +42,7 @@ def of_equation(equation: Equation) -> Record:
         "shape": list(equation.shape),
         "parts": {name: to_text(part) for name, part in equation.parts.items()},
         "relative": equation.relative,
+        **({"units": list(equation.units)} if equation.units else {}),
     }
 
 
@@ -81,7 +82,16 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
         shape=tuple(shape),
         parts={name: to_formula(text, names, operators) for name, text in parts.items()},
         relative=take.record.get("relative") is True,  # older files have none
+        units=_to_units(take.record.get("units", []), constants),
     )
+
+
+def _to_units(texts: Any, constants: int) -> tuple[str, ...]:
+    """Of the constants, one each; none where the table had none."""
+    fine = isinstance(texts, list) and all(isinstance(text, str) and text.isprintable() for text in texts)
+    if not fine or len(texts) not in (0, constants):
+        raise FileFormatError(f"the units of an equation are no list of {constants} texts")
+    return tuple(texts)
 
 
 def _to_free_form(

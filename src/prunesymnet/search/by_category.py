@@ -86,7 +86,7 @@ def search_by_category(
     believe; `places` are the columns of 0 and 1 that the categories have."""
     began = time.monotonic() if began is None else began
     settings.constraints.check(data.names, ())
-    data = distinct_rows(data).with_loss(settings.loss)
+    data = distinct_rows(data).with_loss("squared" if settings.loss == "auto" else settings.loss)
     table = Categories(data, column, places)
     if not table.numbers:
         raise DataError(f"constants_per must leave a column to explain the target by, and {column!r} is the only one")
@@ -155,7 +155,7 @@ class _Judge:
 
     def __init__(self, table: Categories, settings: SearchSettings) -> None:
         self.table, self.data, self.settings = table, table.data, settings
-        self.rules, self.fits = settings.rules(self.data.columns), 0
+        self.rules, self.fits = settings.rules(columns=self.data.columns), 0
         self.no_error = Rows.of(self.data, settings).no_error
 
     def equations(self, form: Expression, out_of_time: Callable[[], bool]) -> Iterator[Equation]:

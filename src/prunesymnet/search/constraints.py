@@ -23,6 +23,7 @@ from prunesymnet.expression.tree import complexity_with
 from prunesymnet.operators import OPERATORS, Operator
 from prunesymnet.search.shapes import Shape, Shapes, Verdict
 from prunesymnet.settings import check_whole
+from prunesymnet.units import TableUnits, is_sound
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,12 +212,13 @@ PINS = 1e8  # times the weight of a row for each: a value that is known is met t
 
 @dataclass(frozen=True)
 class Rules:
-    """All that a formula must keep: the constraints, the vocabulary, the largest complexity (None: any); and once it
-    has its constants, the shapes (None: any)."""
+    """All that a formula must keep: the constraints, the vocabulary, the largest complexity (None: any), the units
+    (None: those of the table are not known); and once it has its constants, the shapes (None: any)."""
 
     constraints: Constraints
     vocabulary: Vocabulary
     max_complexity: int | None
+    units: TableUnits | None = None
     shapes: Shapes | None = None
     put_back: Callable[[Expression], Expression] = lambda formula: formula  # into the terms that shapes are said in
 
@@ -251,6 +253,8 @@ class Rules:
             complexity = self.constraints.complexity(expression)
             if complexity > self.max_complexity:
                 return f"its complexity is {complexity}, more than {self.max_complexity}"
+        if self.units is not None and not is_sound(expression, self.units):
+            return "its units are not sound"
         if not self.vocabulary.has(expression):
             return "it has an operator that is not among `operators`"
         return self.constraints.violated_by(expression)

@@ -130,7 +130,7 @@ class _TemplateSearch:
         self.parts = {name: PartSettings.read(name, settings.parts.get(name, {}), settings) for name in frames.parts}
         data = frames.data
         self.no_error = Rows.of(data, settings).no_error if len(tables) == 1 else settings.exact**2
-        self.rules = settings.rules(data.columns)
+        self.rules = settings.rules(columns=data.columns)
         self.pool: dict[tuple[str, ...], Filled] = {}
         self.fits, self.searches = 0, 0
         self.ended: SearchStatus | None = None
@@ -229,7 +229,8 @@ class _TemplateSearch:
         }
         ours = replace(
             settings,
-            template=None, parts={}, selection="mdl", loss="squared", operators=said.operators,
+            template=None, parts={}, units={}, constant_units=True, selection="mdl", loss="squared",
+            operators=said.operators,
             max_complexity=said.max_complexity, constraints=said.constraints, start_from=said.start_from,
             time_limit=max(left / share, LEAST),
             exhaustive=replace(settings.exhaustive, levels=min(levels, settings.exhaustive.levels)), **few,

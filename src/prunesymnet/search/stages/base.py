@@ -111,9 +111,9 @@ class Context:
                 yield from ((stage, batch) for batch in stage.propose(self))
 
     def formula(self, candidate: Candidate) -> Expression:
-        """A candidate's formula, in the units of the problem."""
+        """A candidate's formula, in terms of the problem's columns."""
         formula = self.problem.from_table(candidate.expression)
-        return canonical(formula) if self.problem.has_units else formula
+        return canonical(formula) if self.problem.is_translated else formula
 
     # Banks
 
@@ -133,8 +133,11 @@ class Context:
 
     def grow(self, size: int) -> Bank:
         memory = self.scanner.memory * SHARE_OF_MEMORY
-        limits = self.settings.constraints.for_banks()
-        return grow_bank(self.problem.columns, self.problem.operators.values(), size, memory=memory, limits=limits)
+        problem = self.problem
+        return grow_bank(
+            problem.columns, problem.operators.values(), size, memory=memory, dimensions=problem.dimensions,
+            limits=self.settings.constraints.for_banks(),
+        )  # fmt: skip
 
     def with_reciprocals(self, bank: Bank) -> Bank:
         return bank.with_reciprocals() if self.problem.divides else bank
