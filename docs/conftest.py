@@ -1,4 +1,4 @@
-"""Each page's examples run in a folder of their own, with the example tables in it."""
+"""Each page's examples run in a folder of their own, with the example tables and those of the gallery in it."""
 
 import shutil
 from pathlib import Path
@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 collect_ignore_glob = ["hooks/*", "pictures/*"]  # which are no examples
-TABLES = sorted((Path(__file__).resolve().parents[1] / "examples").glob("*.csv"))
+HERE = Path(__file__).resolve().parent
+TABLES = [*sorted((HERE.parent / "examples").glob("*.csv")), *sorted((HERE / "gallery").glob("*.csv"))]
 
 
 @pytest.fixture(autouse=True)

@@ -24,8 +24,8 @@ ORDER = {
         "sheets", "files",
     ),
     "expression": (
-        "tree", "printing", "parsing", "program", "canonical", "expanding", "polynomial", "factoring", "fingerprint",
-        "sampling",
+        "tree", "printing", "parsing", "categories", "templates", "program", "intervals", "canonical", "expanding",
+        "polynomial", "factoring", "fingerprint", "sampling",
     ),
     "units": ("parsing", "labels", "table", "soundness", "groups", "constants"),
     "expression.canonical": ("numbers", "terms", "algebra"),
@@ -34,14 +34,14 @@ ORDER = {
     "network.pruning": ("subnetwork", "beam", "random", "reverse"),
     "catalogue": ("forms", "matching"),
     "bank": (
-        "bank", "monomials", "targets", "problem", "regression", "best", "scan", "query", "families", "family_scan",
-        "family_fit",
+        "limits", "bank", "monomials", "targets", "problem", "regression", "best", "scan", "query", "families",
+        "family_scan", "family_fit",
     ),
     "equations": ("equation", "front"),
     "search": (
-        "constraints", "settings", "forms", "linear_model", "between_rows", "prediction", "rows", "budget", "archive",
-        "stages", "screening", "waiting", "fitting", "stopping", "error_shares", "finish", "result", "columns",
-        "threads", "loop",
+        "shapes", "constraints", "settings", "forms", "linear_model", "guesses", "between_rows", "prediction", "rows",
+        "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "error_shares", "finish",
+        "result", "columns", "threads", "loop", "by_category", "frames", "templates",
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "networks", "unwrapping", "fixed_terms", "denominators",
@@ -60,8 +60,8 @@ ORDER = {
         "typeset", "plots", "effects", "live", "rendering", "section", "page",
     ),
     "coefficients": (
-        "significant", "least_squares", "reweighting", "fit", "uncertainty", "description", "linear", "closed_forms",
-        "snapping", "rounded",
+        "significant", "least_squares", "reweighting", "fit", "by_category", "uncertainty", "description", "linear",
+        "closed_forms", "snapping", "rounded",
     ),
 }  # fmt: skip
 MOST_LINES = 60  # of a function, its docstring not counted: what is read on one screen

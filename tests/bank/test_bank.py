@@ -1,5 +1,6 @@
 """The bank: each node against its own formula, what is in it, and what may not be."""
 
+import re
 import tracemalloc
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
 from prunesymnet.bank.bank import LARGEST, RECIPROCAL, grow_bank
+from prunesymnet.bank.limits import NodeLimits
 from prunesymnet.expression import Apply, evaluate, postorder
 from prunesymnet.operators import DEFAULT, OPERATORS, PAPER, UNNESTED, make_operator
 from prunesymnet.units import TableUnits, is_sound
@@ -323,6 +325,22 @@ def test_a_node_is_a_term():
     values, expression = bank.term(7)
     np.testing.assert_array_equal(values, bank.values[7])
     assert expression == bank.expression(7)
+
+
+def test_no_node_breaks_a_limit_and_others_take_its_place():
+    columns = {"x": np.linspace(0.5, 2.0, 20), "z": np.linspace(2.0, 0.1, 20) ** 2}
+    limits = NodeLimits(max_uses={"exp": 1, "log": 0}, max_nested={"sqrt": {"exp": 0}, "sin": {"tanh": 0}})
+    bank = grow_bank(columns, ("+", "*", "exp", "log", "sin", "tanh", "sqrt"), 600, limits=limits)
+    texts = [str(bank.expression(node)) for node in range(len(bank))]
+    assert len(bank) == 600
+    assert all(text.count("exp(") <= 1 and "log(" not in text for text in texts)
+    assert not any(re.search(r"sin\([^)]*tanh", text) for text in texts)
+    assert any("exp(" in text for text in texts)
+
+
+def test_costs_put_nodes_in_another_order():
+    bank = grow_bank({"x": np.linspace(0.5, 2.0, 20)}, ("+", "exp", "sin"), 4, limits=NodeLimits(costs={"sin": 1}))
+    assert [str(bank.expression(node)) for node in range(2)] == ["x", "sin(x)"]
 
 
 def test_with_dimensions_only_sound_nodes_are_made():

@@ -383,3 +383,61 @@ def test_names_are_a_list_for_a_table_that_has_none():
     for X, names in ((np.column_stack([T, S]), "ts"), (pd.DataFrame({"time (s)": T}), ["t"])):
         with pytest.raises(ValueError, match="names must be a list of names for an X that has none"):
             fitted("k*t", X, DECAY, names=names)
+
+
+# ---- constants by category ------------------------------------------------------------------------------------
+
+
+def sites(rows=60, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"my site": rng.choice(["New York", "a[1]", "Oslo"], rows), "t": rng.uniform(0, 5, rows)})
+    level = frame["my site"].map({"New York": 1.0, "a[1]": 2.0, "Oslo": 3.5})
+    rate = frame["my site"].map({"New York": 0.5, "a[1]": 0.9, "Oslo": 0.3})
+    return frame, level + 3 * np.exp(-rate * frame["t"])
+
+
+def test_constants_by_category_come_back_from_a_file_and_predict(tmp_path):
+    frame, y = sites()
+    model = PruneSymRegressor().fit_form("a[my_site] + b*exp(-k[my_site]*t)", frame, y)
+    values = dict(zip(model.constants_["name"], model.constants_["value"], strict=True))
+    assert values == pytest.approx(
+        {
+            "a[my_site=New York]": 1.0, "a[my_site=Oslo]": 3.5, "a[my_site=a(1)]": 2.0, "b": 3.0,
+            "k[my_site=New York]": 0.5, "k[my_site=Oslo]": 0.3, "k[my_site=a(1)]": 0.9,
+        }
+    )  # fmt: skip
+    assert str(model.best_) == "y = a[my_site] + 3*exp(-k[my_site]*t)"
+    model.save(tmp_path / "model.json")
+    again = PruneSymRegressor.load(tmp_path / "model.json")
+    assert again.predict(frame) == pytest.approx(y.to_numpy())
+    assert str(again.best_) == str(model.best_)
+
+
+def test_error_bars_by_category_are_those_of_each_category_alone():
+    """Without a shared constant, each category is a fit of its own, but for the variance that all share."""
+    frame, y = sites(rows=90)
+    y = y + np.random.default_rng(1).normal(0, 0.05, 90)
+    both = PruneSymRegressor().fit_form("a[my_site] + b[my_site]*t", frame, y).constants_.set_index("name")
+    here = frame["my site"] == "Oslo"
+    alone = PruneSymRegressor().fit_form("a + b*t", frame.loc[here, ["t"]], y[here]).constants_.set_index("name")
+    ratio = both.loc["a[my_site=Oslo]", "standard_error"] / alone.loc["a", "standard_error"]
+    assert both.loc["b[my_site=Oslo]", "value"] == pytest.approx(alone.loc["b", "value"])
+    assert both.loc["b[my_site=Oslo]", "standard_error"] / alone.loc["b", "standard_error"] == pytest.approx(ratio)
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ("a[place]*t", r"a\[place\] must have a column of X in its brackets \(my_site, t\), got 'place'"),
+        ("a[t]*t", r"'t' must be a column of categories, as in a\[t\], or one of numbers, not both"),
+    ],
+)
+def test_an_index_that_is_no_column_of_categories(form, message):
+    frame, y = sites()
+    with pytest.raises(ValueError, match=message):
+        PruneSymRegressor().fit_form(form, frame, y)
+
+
+def test_an_index_needs_a_frame():
+    with pytest.raises(DataError, match="X must be a frame with names"):
+        PruneSymRegressor().fit_form("a[site]*x", np.ones((5, 1)), np.arange(5.0))

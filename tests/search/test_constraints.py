@@ -77,6 +77,11 @@ def search(data, settings, **more):
         ({"max_uses": {"exp": 0}}, "exp(x)", "'exp' appears 1 times, more than 0"),
         ({"max_uses": {"x": 1}}, "x*x", "'x' appears 2 times"),
         ({"max_uses": {"x": 1}}, "x**2", None),
+        ({"excludes": ["z"]}, "x + z", "it has 'z', which is excluded"),
+        ({"max_nested": {"sin": {"exp": 1}}}, "sin(exp(x) + exp(z))", None),
+        ({"max_nested": {"sin": {"exp": 1}}}, "sin(exp(x + exp(z)))", "'exp' stands inside 'sin' 2 times, more than 1"),
+        ({"max_nested": {"exp": {"exp": 1}}}, "exp(exp(exp(x)))", "'exp' stands inside 'exp' 2 times"),
+        ({"max_argument": {"sin": 5}, "costs": {"exp": 5}}, "sin(exp(x))", "a complexity above 5"),
         ({"max_uses": {"+": 1}}, "x + z + 1.0", r"'\+' appears 2 times"),
         ({"max_uses": {"square": 0}}, "x**2", "'square' appears"),
         ({"max_uses": {"pi": 0}}, "pi*x", "'pi' appears"),
@@ -154,6 +159,18 @@ def test_the_rules_are_those_of_a_plain_recursion(expression, uses, argument, ne
         ({"max_constants": True}, ValueError, "max_constants must be a whole number >= 0"),
         ({"allow": 5}, TypeError, "allow must be a function"),
         ({"requires": "x"}, TypeError, r"requires must be a list of columns; write requires=\['x'\]"),
+        ({"excludes": "x"}, TypeError, r"excludes must be a list of columns; write excludes=\['x'\]"),
+        ({"excludes": ["x"], "requires": ["x"]}, ValueError, "must not name the same column, got 'x' in both"),
+        ({"max_nested": {"exp": 1}}, TypeError, r"max_nested\['exp'\] must map operators to numbers"),
+        ({"max_nested": {"exp": {"sin": -1}}}, ValueError, r"max_nested\['exp'\]\['sin'\] must be a whole number"),
+        ({"shape": "positive"}, TypeError, r"shape must be a list of sentences; write shape=\['positive'\]"),
+        (
+            {"shape": ["rising"]},
+            ValueError,
+            "shape must be a list of sentences such as increasing in x, .*, got 'rising'",
+        ),
+        ({"box": {"x": (1, 0)}}, ValueError, r"box\['x'\] must be the lower and the upper end, two numbers, got"),
+        ({"costs": {"exp": 0}}, ValueError, r"costs\['exp'\] must be a whole number >= 1, got 0"),
     ],
 )
 def test_rules_that_are_none_are_refused_in_words(rules, kind, message):
@@ -498,3 +515,48 @@ def test_networks_are_drawn_anew_the_next_time():
     settings = replace(NETWORKS, max_epochs=20)
     first, same, again = (search(NOISY, settings, start=Start(again=k)).losses for k in (0, 0, 1))
     assert first == same != again
+
+
+# ---- what makes a search shorter ------------------------------------------------------------------------------
+
+
+def test_a_column_that_is_excluded_is_in_no_formula_and_the_table_keeps_its_names():
+    found = search(NOISY, replace(SHORTCUTS, constraints=Constraints(excludes=("z",)), max_fits=20))
+    assert all(e.expression.variables in ((), ("x",)) and e.names == ("x", "z") for e in found.front)
+
+
+def test_an_operator_that_may_be_used_no_time_is_not_tried():
+    settings = SearchSettings(constraints=Constraints(max_uses={"sin": 0}))
+    assert "sin" in settings.operators
+    assert "sin" not in settings.searched_operators
+
+
+def test_costs_say_how_complex_a_formula_is():
+    settings = SearchSettings(constraints=Constraints(costs={"square": 9}), max_complexity=12, max_fits=30)
+    found = search(PARABOLA, settings)
+    assert all("x**2" not in str(e.expression) for e in found.front)  # of a complexity of 16
+    found = search(PARABOLA, replace(settings, max_complexity=20))
+    assert found.front.best.complexity == found.best.expression.complexity + 8
+
+
+def test_a_search_begins_with_a_guess_and_builds_on_it():
+    x = np.linspace(0.1, 5, 60)
+    table = make_dataset(x, 1.7 * np.exp(-0.37 * x) * np.sin(2.9 * x + 0.4), names=["x"])
+    guess = "a*exp(-b*x)*sin(c*x + d)"
+    found = whole_search(table, SearchSettings(start_from=(guess,), max_fits=12))
+    assert found.status is SearchStatus.EXACT
+    assert found.candidate.stage == "start"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"start_from": ("exp(x)",), "constraints": Constraints(max_uses={"exp": 0})}, "'exp' appears 1 times"),
+        ({"start_from": ("a*b",)}, r"start_from must be formulas of the columns \(x\), got 'a\*b' without any"),
+        ({"start_from": ("x**2 + a*x + 1",), "max_complexity": 3}, "its complexity is 8, more than 3"),
+        ({"start_from": ("erf(x)",)}, "an operator that is not among `operators`"),
+    ],
+)
+def test_a_guess_that_could_be_no_answer_is_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        whole_search(PARABOLA, SearchSettings(**settings))

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from prunesymnet.bank.limits import NodeLimits
 from prunesymnet.expression import Constant, Expression, Variable, apply
 from prunesymnet.operators import PAPER, UNNESTED, Operator, select_operators
 
@@ -182,14 +183,16 @@ def grow_bank(
     unnested: tuple[str, ...] = UNNESTED,
     most_complex: int = 30,
     dimensions: Mapping[str, float] | None = None,
+    limits: NodeLimits | None = None,
 ) -> Bank:
-    """The `size` simplest nodes, or as many as `memory` (GiB) holds; with the `dimensions` of the columns (as numbers,
-    see `units.table`), those that are dimensionally sound."""
+    """The `size` simplest nodes that keep the limits, or as many as `memory` (GiB) holds; with the `dimensions` of the
+    columns (as numbers, see `units.table`), those that are dimensionally sound."""
     names = tuple(columns)
     table = tuple(row for row in select_operators(operators).values() if row.arity and row.name not in ("id", "neg"))
     size = max(min(size, int(memory * 2**30 / 8 / max(len(next(iter(columns.values()))), 1))), len(names))
     known = None if dimensions is None else np.array([dimensions[name] for name in names], dtype=np.float64)
-    growing = _Growing(np.array([columns[name] for name in names], dtype=np.float64), table, size, unnested, known)
+    leaves = np.array([columns[name] for name in names], dtype=np.float64)
+    growing = _Growing(leaves, table, size, unnested, known, limits)
     for complexity in range(2, most_complex + 1):
         if growing.count >= size or not growing.grow(complexity):
             break
@@ -206,8 +209,12 @@ class _Growing:
         size: int,
         unnested: tuple[str, ...],
         dimensions: Array | None = None,
+        limits: NodeLimits | None = None,
     ) -> None:
-        self.table, self.size, self.unnested = table, size, unnested
+        self.table, self.size, self.unnested, self.limits = table, size, unnested, limits or NodeLimits()
+        # Of each node, for each function that a limit counts: how many it has, how many stand one inside the other.
+        self.uses = np.zeros((0, len(self.limits.counted)), dtype=np.int64)
+        self.depths = self.uses
         points = leaves.shape[1]
         self.probes = probes_of(points)
         self.values = np.empty((size, points))
@@ -222,7 +229,7 @@ class _Growing:
         with np.errstate(all="ignore"):
             none = np.full(len(leaves), -1)
             nothing = np.zeros(len(leaves))
-            self.add(1, leaves, known, none, np.arange(len(leaves)), none, nothing, nothing)
+            self.add(1, leaves, known, None, none, np.arange(len(leaves)), none, nothing, nothing)
         self.levels[1] = (0, self.count)
 
     def grow(self, complexity: int) -> bool:
@@ -235,11 +242,14 @@ class _Growing:
                 elif operator.arity == 2:
                     self.binary(complexity, number, operator)
         self.levels[complexity] = (first, self.count)
-        reach = 2 + max(map(_cost, self.table), default=0)  # no level further down can be an operand of the next
+        reach = 2 + max(
+            map(self.limits.cost, self.table), default=0
+        )  # no level further down can be an operand of the next
         return any(start < stop for level, (start, stop) in self.levels.items() if level > complexity - reach)
 
     def unary(self, complexity: int, number: int, operator: Operator) -> None:
-        nodes = self.level(complexity - _cost(operator))
+        nodes = self.level(complexity - self.limits.cost(operator))
+        nodes = nodes[self.allowed(operator, nodes, np.full(len(nodes), -1))]
         outer = operator.name in self.unnested
         if outer:
             nodes = nodes[~self.nested[nodes]]
@@ -255,10 +265,10 @@ class _Growing:
                 values = np.where(operator.domain(values), values, np.nan)
             nested = np.ones(len(part), dtype=bool) if outer else self.nested[part]
             dimension = power * self.dimension[part]
-            self.add(complexity, operator.numpy(values), dimension, number, part, -1, flipped, nested)
+            self.add(complexity, operator.numpy(values), dimension, operator, number, part, -1, flipped, nested)
 
     def binary(self, complexity: int, number: int, operator: Operator) -> None:
-        rest = complexity - _cost(operator)
+        rest = complexity - self.limits.cost(operator)
         for one in range(1, rest):
             other = rest - one
             if operator.name in COMMUTATIVE and one > other:
@@ -284,12 +294,29 @@ class _Growing:
             self.pairs(complexity, number, operator, np.full(len(nodes), -1), nodes)
 
     def pairs(self, complexity: int, number: int, operator: Operator, a: Index, b: Index) -> None:
+        fine = self.allowed(operator, a, b)
+        a, b = a[fine], b[fine]
         for part in self.chunks(np.arange(len(a))):
             left, right = a[part], b[part]
             one = np.where(left[:, None] < 0, 1.0, self.values[left])
             nested = self.nested[right] | (self.nested[left] & (left >= 0))
+            values = operator.numpy(one, self.values[right])
             dimension = self.dimension_of(operator, left, right)
-            self.add(complexity, operator.numpy(one, self.values[right]), dimension, number, left, right, False, nested)
+            self.add(complexity, values, dimension, operator, number, left, right, False, nested)
+
+    def allowed(self, operator: Operator, a: Index, b: Index) -> NDArray[np.bool_]:
+        """Which operands an operator may have (-1: none, or the constant 1)."""
+        if not (self.limits.counted or self.limits.max_argument):
+            return np.ones(len(a), dtype=bool)
+        (uses, depths), size = self.counts(a, b), np.concatenate([part[0] for part in self.parts])
+        larger = np.maximum(np.where(a < 0, 1, size[a]), np.where(b < 0, 1, size[b]))
+        return self.limits.allow(operator, uses, depths, larger)
+
+    def counts(self, a: Index, b: Index) -> tuple[Index, Index]:
+        """How many functions operands have together, and one inside the other in either."""
+        one, two = (a >= 0)[:, None], (b >= 0)[:, None]
+        uses = np.where(one, self.uses[a], 0) + np.where(two, self.uses[b], 0)
+        return uses, np.maximum(np.where(one, self.depths[a], 0), np.where(two, self.depths[b], 0))
 
     def dimension_of(self, operator: Operator, left: Index, right: Index) -> Array:
         """Of pairs that are sound; the constant 1 (-1) has none."""
@@ -308,8 +335,8 @@ class _Growing:
                 return
             yield nodes[start : start + step]
 
-    def add(self, complexity: int, values: Array, dimension: Array, *how: object) -> None:
-        """Keep the nodes that are finite, vary, and are not there yet."""
+    def add(self, complexity: int, values: Array, dimension: Array, operator: Operator | None, *how: object) -> None:
+        """Keep the nodes that are finite, vary, and are not there yet; those of no operator are columns."""
         good, keys = distinct(values, self.probes)
         good &= ~np.isin(keys, self.keys)
         chosen = np.flatnonzero(good)
@@ -322,6 +349,11 @@ class _Growing:
         self.parts.append((np.full(kept, complexity), *rows))
         self.nested = np.concatenate([self.nested, rows[-1].astype(bool)])
         self.dimension = np.concatenate([self.dimension, dimension[chosen]])
+        uses = depths = np.zeros((kept, len(self.limits.counted)), dtype=np.int64)
+        if operator is not None:
+            made = self.limits.counts(operator)
+            uses, depths = (counts + made for counts in self.counts(rows[1].astype(int), rows[2].astype(int)))
+        self.uses, self.depths = np.concatenate([self.uses, uses]), np.concatenate([self.depths, depths])
         self.count += kept
 
     def bank(self, names: tuple[str, ...], table: tuple[Operator, ...]) -> Bank:
@@ -331,10 +363,6 @@ class _Growing:
             complexity, operator.astype(np.int64), left.astype(np.int64), right.astype(np.int64),
             flipped.astype(bool), nested.astype(bool), names, table,
         )  # fmt: skip
-
-
-def _cost(operator: Operator) -> int:
-    return max(operator.cost, 1)  # what costs nothing would have to be applied without end
 
 
 def probes_of(points: int) -> Array:

@@ -78,13 +78,30 @@ DropMissing = Annotated[bool, typer.Option("--drop-missing", help="Leave out row
 Categories = Annotated[
     str | None, typer.Option("--categories", help="Columns of categories: each of these becomes a column of 0 and 1.")
 ]
+TemplateOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--template", help="A formula with functions to be found: 'f(x, z)*exp(-g(y))' (several targets: y=...)."
+    ),
+]
+PartOption = Annotated[
+    list[str] | None,
+    typer.Option("--part", help="What is known of one of them: 'f: operators=+,*; max_complexity=9' (once for each)."),
+]
+ConstantsPer = Annotated[
+    str | None,
+    typer.Option("--constants-per", help="A column of categories, each with constants of its own in one formula."),
+]
 Decimal = Annotated[
     str | None, typer.Option("--decimal", help="The sign before decimals, . or , (left out: what the table shows).")
 ]
 Sheet = Annotated[str | None, typer.Option("--sheet", help="Of a spreadsheet (left out: the first).")]
 Form = Annotated[
     str | None,
-    typer.Option("--form", help="Search nothing: fit the constants of this formula, 'a*x**b', to the table."),
+    typer.Option(
+        "--form",
+        help=r"Search nothing: fit the constants of this formula, 'a*x**b'; a\[site] is one for each site.",
+    ),
 ]
 Units = Annotated[
     str | None,
@@ -104,6 +121,26 @@ MaxArgument = Annotated[
 ]
 ForbidNested = Annotated[
     str, typer.Option("--forbid-nested", help="Operators that may not stand inside another: exp=sin,exp=log.")
+]
+MaxNested = Annotated[
+    str,
+    typer.Option(
+        "--max-nested", help="How many may stand one inside the other within an operator: sin=exp:1,exp=exp:0."
+    ),
+]
+Costs = Annotated[str, typer.Option("--costs", help="What an operator adds to the complexity: exp=4,sin=5.")]
+ShapeOption = Annotated[
+    list[str] | None,
+    typer.Option("--shape", help="What the law is like: 'increasing in x', '0 at x = 0' (several: once for each)."),
+]
+BoxOption = Annotated[
+    str, typer.Option("--box", help="Where the law has its shape: x=0:10,y=1:2 (left out: the range of the column).")
+]
+StartFrom = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--start-from", help="A formula to begin with and to build on, 'a*exp(-b*x)' (several: once for each)."
+    ),
 ]
 MaxConstants = Annotated[int | None, typer.Option("--max-constants", help="How many constants may be fitted.", min=0)]
 Requires = Annotated[str, typer.Option("--requires", help="Columns that must appear: a,b.")]
@@ -165,6 +202,7 @@ def fit(
     ] = None,
     exclude: Exclude = None,
     categories: Categories = None,
+    constants_per: ConstantsPer = None,
     drop_missing: DropMissing = False,
     decimal: Decimal = None,
     sheet: Sheet = None,
@@ -175,6 +213,8 @@ def fit(
     no_units: NoUnits = False,
     no_constant_units: NoConstantUnits = False,
     form: Form = None,
+    template: TemplateOption = None,
+    part: PartOption = None,
     time_limit: Annotated[
         float | None,
         typer.Option("--time-limit", "-t", help="Seconds to search at most (left out: the preset's, 60 by default)."),
@@ -191,8 +231,13 @@ def fit(
     max_uses: MaxUses = "",
     max_argument: MaxArgument = "",
     forbid_nested: ForbidNested = "",
+    max_nested: MaxNested = "",
     max_constants: MaxConstants = None,
     requires: Requires = "",
+    costs: Costs = "",
+    shape: ShapeOption = None,
+    box: BoxOption = "",
+    start_from: StartFrom = None,
     selection: Annotated[Selection | None, typer.Option(help="How to choose from the front.")] = None,
     preset: Preset = "default",
     epochs: Epochs = None,
@@ -212,7 +257,15 @@ def fit(
     with clear_errors():
         from dataclasses import replace
 
-        from prunesymnet.cli.settings import constraints_of, limit_of, network_settings, units_given, with_operators
+        from prunesymnet.cli.settings import (
+            constraints_of,
+            limit_of,
+            network_settings,
+            parts_of,
+            template_of,
+            units_given,
+            with_operators,
+        )  # fmt: skip
         from prunesymnet.cli.tables import Columns, chosen_of, datasets_of, fitted_form, labels_of
         from prunesymnet.runs import run
         from prunesymnet.runs.files import check_can_be_written
@@ -227,9 +280,13 @@ def fit(
             max_evaluations=max_evaluations,
             max_complexity=max_complexity,
             constraints=constraints_of(
-                max_uses=max_uses, max_argument=max_argument, forbid_nested=forbid_nested, max_constants=max_constants,
-                requires=requires,
+                max_uses=max_uses, max_argument=max_argument, forbid_nested=forbid_nested, max_nested=max_nested,
+                max_constants=max_constants, requires=requires, costs=costs, shape=shape or (), box=box,
             ),
+            start_from=tuple(start_from or ()),
+            constants_per=constants_per,
+            template=template_of(template or ()),
+            parts=parts_of(part or ()),
             selection=settings.selection if selection is None else selection.value,
             loss=loss,
             workers=jobs,
@@ -239,9 +296,10 @@ def fit(
             raise ValueError("--out keeps a search, and --form does without one: --save keeps its model")
         if save is not None:
             check_can_be_written(save)
+        by = listed(categories or "") + ([] if constants_per is None else [constants_per])
         columns = Columns(
             listed(target), None if features is None else listed(features), listed(exclude or ""), weights, y_err,
-            listed(categories or ""), drop_missing, decimal, sheet, form,
+            by, drop_missing, decimal, sheet, form,
         )  # fmt: skip
         table, chosen, columns = chosen_of(data, columns)
         given = units_given(units, none=no_units)

@@ -1,6 +1,7 @@
 """A model as the terminal shows it."""
 
 from prunesymnet.equations import Equation, Front
+from prunesymnet.expression import to_text
 from prunesymnet.runs import Model
 
 
@@ -20,6 +21,8 @@ def _details(front: Front) -> str:
     lines = [str(front), ""]
     lines += [f"  known as {front.best.known_as}"] * bool(front.best.known_as)
     lines += [f"  {line}" for line in constants_text(front.best)]
+    lines += [f"  {line}" for line in front.best.shape]
+    lines += [f"  {part} = {to_text(formula, digits=6)}" for part, formula in front.best.parts.items()]
     some = f"{front.fits:,} formula{'s' * (front.fits != 1)}"
     tried = f"{some} fitted in {front.seconds:.1f} s" if front.fits else ""
     lines.append(f"  {': '.join(part for part in (tried, front.status) if part)}")

@@ -1,7 +1,9 @@
 """From the options of a command to `SearchSettings`."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from prunesymnet.operators import select_operators
 from prunesymnet.search import PRESETS, Constraints, SearchSettings
@@ -68,13 +70,21 @@ def constraints_of(
     max_uses: str = "",
     max_argument: str = "",
     forbid_nested: str = "",
+    max_nested: str = "",
     max_constants: int | None,
     requires: str = "",
+    costs: str = "",
+    shape: Sequence[str] = (),
+    box: str = "",
 ) -> Constraints:
     """
     >>> rules = constraints_of(max_uses="exp=1,sin=2", forbid_nested="exp=sin,exp=log", max_constants=3)
     >>> rules.max_uses, rules.forbid_nested, rules.max_constants
     ({'exp': 1, 'sin': 2}, {'exp': ['sin', 'log']}, 3)
+    >>> constraints_of(max_nested="sin=exp:1,sin=sin:0", max_constants=None).max_nested
+    {'sin': {'exp': 1, 'sin': 0}}
+    >>> constraints_of(shape=["increasing in x"], box="x=0:10,y=-1:1", max_constants=None).box
+    {'x': (0.0, 10.0), 'y': (-1.0, 1.0)}
     >>> constraints_of(max_uses="exp", max_constants=None)
     Traceback (most recent call last):
     ValueError: --max-uses must be NAME=NUMBER, as in exp=1, got 'exp'
@@ -82,13 +92,72 @@ def constraints_of(
     nested: dict[str, list[str]] = {}
     for outer, inner in _pairs(forbid_nested, "--forbid-nested", "NAME=NAME, as in exp=sin"):
         nested.setdefault(outer, []).append(inner)
+    counts: dict[str, dict[str, int]] = {}
+    form = "NAME=NAME:NUMBER, as in sin=exp:1"
+    for outer, inner in _pairs(max_nested, "--max-nested", form):
+        name, _, number = inner.rpartition(":")
+        if not name or not number.isdecimal():
+            raise ValueError(f"--max-nested must be {form}, got {f'{outer}={inner}'!r}")
+        counts.setdefault(outer, {})[name] = int(number)
     return Constraints(
         max_uses=_limits(max_uses, "--max-uses"),
         max_argument=_limits(max_argument, "--max-argument"),
         forbid_nested=nested,
+        max_nested=counts,
+        costs=_limits(costs, "--costs"),
+        shape=tuple(shape),
+        box={name: _ends(name, ends) for name, ends in _pairs(box, "--box", "NAME=LOW:HIGH, as in x=0:10")},
         max_constants=max_constants,
         requires=tuple(name.strip() for name in requires.split(",") if name.strip()),
     )
+
+
+def template_of(given: Sequence[str]) -> str | dict[str, str] | None:
+    """
+    >>> template_of(["f(x) + g(z)"])
+    'f(x) + g(z)'
+    >>> template_of(["u = f(x)", "v = f(x)*g(z)"])
+    {'u': 'f(x)', 'v': 'f(x)*g(z)'}
+    """
+    pairs = [text.partition("=") for text in given]
+    if len(given) > 1 and not all(equals for _, equals, _ in pairs):
+        raise ValueError(f"--template must be TARGET=FORMULA for each of several targets, got {given[0]!r}")
+    if len(given) < 2:
+        return given[0] if given else None
+    return {target.strip(): formula.strip() for target, _, formula in pairs}
+
+
+def parts_of(given: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """
+    >>> parts_of(["f: operators=+,*; max_complexity=9", "g: start_from=a*exp(y)"])
+    {'f': {'operators': ['+', '*'], 'max_complexity': 9}, 'g': {'start_from': ['a*exp(y)']}}
+    """
+    form = "NAME: operators=+,*; max_complexity=9; start_from=FORMULA"
+    found: dict[str, dict[str, Any]] = {}
+    for text in given:
+        name, _, rest = text.partition(":")
+        said = found.setdefault(name.strip(), {})
+        for part in filter(str.strip, rest.split(";")):
+            key, value = (piece.strip() for piece in part.partition("=")[::2])
+            if key == "operators" and value:
+                said[key] = [one.strip() for one in value.split(",")]
+            elif key == "max_complexity" and value.isdecimal():
+                said[key] = int(value)
+            elif key == "start_from" and value:
+                said[key] = [value]
+            else:
+                raise ValueError(f"--part must be {form}, got {text!r}")
+        if not said:
+            raise ValueError(f"--part must be {form}, got {text!r}")
+    return found
+
+
+def _ends(name: str, text: str) -> tuple[float, float]:
+    low, _, high = text.partition(":")
+    try:
+        return float(low), float(high)
+    except ValueError:
+        raise ValueError(f"--box must be NAME=LOW:HIGH, as in x=0:10, got {f'{name}={text}'!r}") from None
 
 
 def units_given(text: str | None, *, none: bool = False) -> dict[str, str] | None:

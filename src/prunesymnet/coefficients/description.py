@@ -16,6 +16,7 @@ A longer formula must pay for itself by smaller residuals. This is the only plac
 """
 
 import math
+from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -26,6 +27,7 @@ from prunesymnet.data import Dataset
 from prunesymnet.expression import Apply, Constant, Expression, compile_expression, factored, postorder
 from prunesymnet.expression.factoring import multiplied_out
 from prunesymnet.expression.polynomial import Polynomial, polynomial_of
+from prunesymnet.expression.tree import complexity_with
 from prunesymnet.operators.operator import CALL
 
 Array = NDArray[np.float64]
@@ -75,6 +77,11 @@ def _polynomial_bits(polynomial: Polynomial) -> float:
         if coefficient is None or abs(coefficient) != 1:
             bits += BITS_PER_SYMBOL
     return bits
+
+
+def cost_bits(expression: Expression, costs: Mapping[str, int]) -> float:
+    """What is added for operators that cost something else than the table says."""
+    return BITS_PER_SYMBOL * (complexity_with(expression, costs) - expression.complexity) if costs else 0.0
 
 
 def constant_bits(rows: int) -> float:

@@ -14,7 +14,7 @@ paper uses. Constants should be merged first (`canonical`): redundant ones can't
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,8 +87,10 @@ def fit(
     *,
     parameters: Collection[str] = (),
     settings: FitSettings | None = None,
+    first: Sequence[Mapping[str, float]] = (),
 ) -> Fit:
-    """The formula with its free constants (floats, and the variables named in `parameters`) fitted.
+    """The formula with its free constants (floats, and the variables named in `parameters`) fitted. Where something
+    is known of them, `first` are values of parameters to start from, in place of points that are drawn.
 
     A formula that overflows, or whose constants can't be told apart, is a result: see `Fit.status`.
     """
@@ -99,6 +101,10 @@ def fit(
     root = first_root(program, data)
     if len(program.constants):
         starts = draw_starts(program.constants, settings.starts, settings.seed, columns.values())
+        if first:
+            known = zip(program.labels, program.constants, strict=True)
+            pairs = [(label, value) for label, value in known]
+            starts = np.array([[at.get(label or "", value) for label, value in pairs] for at in first])
         solution = METHODS[settings.method](program, columns, y, root, starts, settings)
         if solution.status is FitStatus.NOT_FINITE:
             # A constant that is 1 but for its last digit may put the edge of a domain, sqrt(x - 1), on the wrong side.

@@ -188,6 +188,18 @@ class Dataset:
         start = None if self.start_weights is None else self.start_weights[chosen]
         return self._with(X=X, y=self.y[chosen], weights=weights, count=None, start_weights=start)
 
+    def with_more_columns(self, columns: Mapping[str, Floats]) -> "Dataset":
+        """With further columns, which are not checked."""
+        X = np.asfortranarray(np.column_stack([self.X, *columns.values()]))
+        return self._with(X=X, names=(*self.names, *columns))
+
+    def with_rows(self, X: Floats, y: Floats, weight: float) -> "Dataset":
+        """With further rows, each of which counts by a weight; they are not checked."""
+        weights = np.ones(self.rows) if self.weights is None else self.weights
+        every = np.concatenate([weights, np.full(len(y), weight)])
+        table = np.asfortranarray(np.vstack([self.X, X]))
+        return self._with(X=table, y=np.concatenate([self.y, y]), weights=every, count=None, start_weights=None)
+
     def with_weights(self, weights: Floats | None, count: int | None = None) -> "Dataset":
         """The same rows with other weights, which are not checked again; they stand for `count` measurements."""
         return self._with(weights=weights, count=count)

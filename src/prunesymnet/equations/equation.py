@@ -39,7 +39,8 @@ from prunesymnet.data import Dataset
 from prunesymnet.data.losses import Relative
 from prunesymnet.expression import Constant, Expression, Program, Variable, apply, compile_expression, fold, to_text
 from prunesymnet.expression.canonical.terms import constant_value
-from prunesymnet.expression.tree import is_free, transform
+from prunesymnet.expression.categories import contract
+from prunesymnet.expression.tree import complexity_with, index_of, is_free, transform
 from prunesymnet.operators import Operator
 
 Array = NDArray[np.float64]
@@ -56,7 +57,9 @@ class Equation:
 
     Where constants were rounded, `free_form` is the formula in which they are free again, fitted (None: there are
     none); `covariance` and `variance` are those of that fit. `units` are those of the constants that were fitted, one
-    each ("": a pure number), where the table has units."""
+    each ("": a pure number), where the table has units. `costs` are those of operators that add something else
+    to the complexity than the table says; `shape` says of each shape that the law must have how it is known; `parts`
+    are the functions of a template, {"f(x)": ...}."""
 
     form: Expression
     names: tuple[str, ...]
@@ -70,6 +73,9 @@ class Equation:
     covariance: Array
     parameters: dict[str, float] = field(default_factory=dict)
     free_form: Expression | None = None
+    costs: Mapping[str, int] = field(default_factory=dict)
+    shape: tuple[str, ...] = ()
+    parts: Mapping[str, Expression] = field(default_factory=dict)
     relative: bool = False
     units: tuple[str, ...] = ()
 
@@ -82,6 +88,7 @@ class Equation:
         heldout_r2: float = math.nan,
         length: float | None = None,
         look: FitSettings | None = None,
+        costs: Mapping[str, int] | None = None,
     ) -> "Equation":
         """A fit, on the data that it was made with; `look` is how the formula is fitted in which rounded constants are
         free again."""
@@ -105,6 +112,7 @@ class Equation:
             covariance=spread,
             parameters=dict(parameters),
             free_form=free.expression if free else None,
+            costs=dict(costs or {}),
             relative=relative,
         )
 
@@ -115,7 +123,19 @@ class Equation:
 
     @property
     def complexity(self) -> int:
-        return self.expression.complexity
+        """That of the formula; a constant with a value in each category counts once."""
+        return complexity_with(self._short_form if self.has_categories else self.expression, self.costs)
+
+    @cached_property
+    def has_categories(self) -> bool:
+        """Whether some of its constants have a value in each category."""
+        return any(map(index_of, self.parameters))
+
+    @cached_property
+    def _short_form(self) -> Expression:
+        """With numbers for its constants, but for those that have a value in each category: `a[site]*x + 2.5`."""
+        numbers = {name: value for name, value in self.parameters.items() if index_of(name) is None}
+        return _with_signs(contract(self.form).substitute(numbers))
 
     @cached_property
     def known_as(self) -> str:
@@ -166,6 +186,7 @@ class Equation:
         """The formula with the names of its constants, those of `constants`, in their places."""
         fresh = iter([estimate.name for estimate in self.constants if estimate.name not in self.parameters])
         form = self.form if self.free_form is None else self.free_form
+        form = contract(form) if self.has_categories else form
         return transform(form, lambda node: Variable(next(fresh)) if is_free(node) else node)
 
     def named_text(self) -> str:
@@ -202,8 +223,9 @@ class Equation:
         }
 
     def text(self, digits: int | None = 6) -> str:
-        """The right-hand side as text."""
-        return to_text(self.expression, digits=digits)
+        """The right-hand side as text; where constants have a value in each category, with names for these, `a[site]`.
+        `expression` and the exports have them all."""
+        return to_text(self._short_form if self.has_categories else self.expression, digits=digits)
 
     def __str__(self) -> str:
         return f"{self.target} = {self.text()}"

@@ -2,13 +2,16 @@
 
 import difflib
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from prunesymnet.data import Dataset
+from prunesymnet.data import Dataset, repair_names
 from prunesymnet.data.messages import warn
 from prunesymnet.errors import DataError
+from prunesymnet.estimator.tables import has_names
 from prunesymnet.expression import Apply, Expression, evaluate, parse, postorder, to_text
+from prunesymnet.expression.categories import indexed
 from prunesymnet.operators import Operator
 
 SHORTEST_NAME = 3  # letters: names that are shorter are near to one another without a mistake, x0 and x1
@@ -26,6 +29,23 @@ def read_form(form: str | Expression, operators: Sequence[Operator]) -> Expressi
     if not left.strip().isidentifier() or left.strip() in tree.variables:
         raise ValueError(f"a form must be a formula, or `y = formula` with the target alone on the left, got {form!r}")
     return tree
+
+
+def category_columns(form: Expression, X: Any) -> dict[str, str]:
+    """The columns of categories that a form has constants by, `a[site]`: what each is called in formulas, and in X."""
+    wanted = indexed(form)
+    if not wanted:
+        return {}
+    name, column = next(iter(wanted.items()))
+    if not has_names(X):
+        raise DataError(f"{name} has a value in each category of the column {column!r}: X must be a frame with names")
+    known = dict(zip(repair_names([str(label) for label in X.columns]), map(str, X.columns), strict=True))
+    for name, column in wanted.items():
+        if column not in known:
+            raise ValueError(f"{name} must have a column of X in its brackets ({', '.join(known)}), got {column!r}")
+        if column in form.variables:
+            raise ValueError(f"{column!r} must be a column of categories, as in {name}, or one of numbers, not both")
+    return {column: known[column] for column in wanted.values()}
 
 
 def parameters_of(form: Expression, columns: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from prunesymnet.equations import Equation
+from prunesymnet.expression import Expression, to_text
 from prunesymnet.operators import OPERATORS, Operator, select_operators
 from prunesymnet.optional import check_device
 from prunesymnet.search import PRESETS, Constraints, SearchSettings
@@ -35,7 +36,10 @@ def settings_of(estimator: Any) -> SearchSettings:
         said["time_limit"] = (
             math.inf
         )  # unless one is given, too: a limit that is the same everywhere is without a clock
-    for name in ("max_complexity", "max_epochs", "max_evaluations", "time_limit", "selection", "loss"):
+    for name in (
+        "max_complexity", "max_epochs", "max_evaluations", "time_limit", "selection", "loss", "constants_per",
+        "template", "parts",
+    ):  # fmt: skip
         if getattr(estimator, name) is not None:
             said[name] = getattr(estimator, name)
     if estimator.operators is not None:
@@ -49,12 +53,21 @@ def settings_of(estimator: Any) -> SearchSettings:
             said["constraints"] = rules if isinstance(rules, Constraints) else Constraints(**rules)
         except TypeError as problem:
             raise TypeError(f"constraints must be Constraints or a dict of their fields: {problem}") from None
+    if estimator.start_from is not None:
+        said["start_from"] = _formulas(estimator.start_from)
     if estimator.device is not None:
         preset = preset.on_device(estimator.device)
     said["workers"] = _workers(estimator.n_jobs)
     if isinstance(estimator.preset, str) or estimator.random_state != 0:
         said["seed"] = _seed(estimator.random_state)
     return replace(preset, **said)
+
+
+def _formulas(given: Any) -> tuple[str, ...]:
+    """Formulas as text."""
+    if isinstance(given, str | Expression) or not isinstance(given, Iterable):
+        raise TypeError(f"start_from must be a list of formulas; write start_from=[{str(given)!r}]")
+    return tuple(to_text(one) if isinstance(one, Expression) else one for one in given)
 
 
 def with_units(settings: SearchSettings, estimator: Any, labels: Mapping[str, str]) -> SearchSettings:

@@ -30,6 +30,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from prunesymnet.coefficients import FitSettings, FitStatus, fit
+from prunesymnet.coefficients.by_category import fit_by_category, groups_of
 from prunesymnet.data import (
     Dataset,
     check_finite,
@@ -42,7 +43,7 @@ from prunesymnet.data import (
 )
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, DomainWarning, InterruptedWarning
-from prunesymnet.estimator.forms import no_value_error, parameters_of, read_form
+from prunesymnet.estimator.forms import category_columns, no_value_error, parameters_of, read_form
 from prunesymnet.estimator.parameters import (
     is_whole,
     own_operators,
@@ -55,9 +56,9 @@ from prunesymnet.expression import Expression
 from prunesymnet.operators import Operator
 from prunesymnet.runs import Model, ended_by_hand, load_model, resume, run
 from prunesymnet.search import Constraints, SearchSettings, Start
+from prunesymnet.search.guesses import STARTS
 
 Array = NDArray[np.float64]
-STARTS = 256  # points from which the constants of a user's form are fitted
 
 
 class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -71,10 +72,23 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     max_complexity : int, default=None
         The largest complexity of a formula: one for each variable, constant and operator, two for functions.
     constraints : Constraints or dict, default=None
-        Further rules: `max_uses`, `max_argument`, `forbid_nested`, `max_constants`, `requires`, `allow`.
+        Further rules: `max_uses`, `max_argument`, `forbid_nested`, `max_nested`, `max_constants`, `requires`,
+        `excludes`, `costs`, `shape`, `box`, `allow`.
+    start_from : list of str or Expression, default=None
+        Formulas that you expect: the search begins with them, and builds on them. Names in them that are no columns
+        are constants to be fitted.
+    template : str or dict of str, default=None
+        A formula of which some parts are functions to be found, "f(x, z)*exp(-g(y))". For several targets a dict of
+        them by target, and parts of the same name are one.
+    parts : dict, default=None
+        What is known of parts of the template, {"f": {"operators": ["+", "*"], "max_complexity": 9}}: `operators`,
+        `max_complexity`, `constraints`, `start_from`.
     categories : list of str, default=None
         Columns of a frame that hold categories: text, or numbers that stand for something. Each category becomes a
         column of 0 and 1, `material=steel`, which is `material_steel` in formulas.
+    constants_per : str, default=None
+        A column of categories, each of which may have other constants in one and the same formula. Constants that
+        differ by no more than chance are shared.
     units : dict, default=None
         What columns and target are measured in, by name: `{"v": "m/s", "m": "kg", "E": "J"}`, as the package pint reads
         them (`pip install 'prunesymnet[units]'`). Columns that are not named are pure numbers. Only formulas that are
@@ -141,7 +155,11 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         operators: Sequence[str | Operator] | None = None,
         max_complexity: int | None = None,
         constraints: Constraints | Mapping[str, Any] | None = None,
+        start_from: Sequence[str | Expression] | None = None,
+        template: str | Mapping[str, str] | None = None,
+        parts: Mapping[str, Mapping[str, Any]] | None = None,
         categories: Sequence[str] | None = None,
+        constants_per: str | None = None,
         units: Mapping[str, str] | None = None,
         constant_units: bool = True,
         selection: Any = None,
@@ -161,7 +179,11 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         self.operators = operators
         self.max_complexity = max_complexity
         self.constraints = constraints
+        self.start_from = start_from
+        self.template = template
+        self.parts = parts
         self.categories = categories
+        self.constants_per = constants_per
         self.units = units
         self.constant_units = constant_units
         self.selection = selection
@@ -190,7 +212,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         began = time.monotonic()
         settings = settings_of(self)
         earlier = getattr(self, "fronts_", ()) if self.warm_start else ()
-        columns, tables, labels = self._tables(X, y, sample_weight, settings, y_err=y_err)
+        columns, tables, labels = self._tables(
+            X, y, sample_weight, settings, y_err=y_err, categories=self._categories()
+        )
         settings = with_units(settings, self, labels)
         checks.check_rows_of_a_search(tables[0].rows)
         starts: list[Start] = []
@@ -220,7 +244,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         y_err: Any = None,
     ) -> "PruneSymRegressor":
         """Fit the constants of a form that you know: every name in it that is not a column, every number with a point.
-        `y = a*x + b` may be written for `a*x + b`.
+        `y = a*x + b` may be written for `a*x + b`, and `a[site]` for a constant that has a value of its own in each
+        category of a column of the frame X.
 
         `names` are the columns' names where X has none (else x1, x2, ...; a single column may be called x).
 
@@ -237,8 +262,11 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             raise ValueError(f"names must be a list of names for an X that has none, got {names!r}")
         if names is None and not has_names(X) and np.shape(X)[1:] == (1,) and "x" in tree.variables:
             names = ["x"]
-        columns, tables, labels = self._tables(X, y, sample_weight, settings, names, y_err)
+        by = category_columns(tree, X)
+        categories = [*dict.fromkeys([*self._categories(), *by.values()])]
+        columns, tables, labels = self._tables(X, y, sample_weight, settings, names, y_err, categories)
         settings = with_units(settings, self, labels)
+        groups = groups_of(columns or (), tables[0].names if columns else (), by)
         parameters = parameters_of(tree, tables[0].names)
         starts = FitSettings(starts=STARTS, seed=settings.seed)
         fronts = []
@@ -247,7 +275,10 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             table = distinct_rows(whole).with_loss(settings.loss)
             if table.rows <= settings.rows:  # of more, all distances would take long
                 table = weighted_by_neighbours(table)
-            found = fit(tree, table, parameters=parameters, settings=starts)
+            if groups:
+                found = fit_by_category(tree, table, groups, settings=starts)
+            else:
+                found = fit(tree, table, parameters=parameters, settings=starts)
             if found.status is FitStatus.NOT_FINITE:
                 raise no_value_error(tree, found.parameters, whole)
             equation = with_units_of_constants(Equation.of(found, table), settings)
@@ -262,10 +293,11 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         settings: SearchSettings,
         names: Sequence[str] | None = None,
         y_err: Any = None,
+        categories: Sequence[str] = (),
     ) -> tuple[tuple[str, ...] | None, list[Dataset], dict[str, str]]:
         """The columns as the user calls them, a checked table for each target, and what the user calls each name of a
-        formula, those of the targets too."""
-        features = self._features(X, reset=True)
+        formula, those of the targets too; columns of `categories` as columns of 0 and 1."""
+        features = self._features(X, reset=True, categories=categories)
         targets, labels = targets_of(y)
         check_consistent_length(X, targets)
         weights = None
@@ -289,10 +321,16 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         known = dict(zip((*ours, *called), (*wanted, *labels), strict=True))
         return columns, [first, *(first.with_target(y, name) for y, name in others)], known
 
-    def _features(self, X: Any, *, reset: bool) -> Array:
+    def _categories(self) -> list[str]:
+        """The columns of categories that the parameters name."""
+        if isinstance(self.categories, str):
+            raise DataError(f"categories must be a list of column names; write categories=[{self.categories!r}]")
+        return [*dict.fromkeys([*(self.categories or ()), *([self.constants_per] if self.constants_per else [])])]
+
+    def _features(self, X: Any, *, reset: bool, categories: Sequence[str] = ()) -> Array:
         """X as finite numbers; an error names the column and the row."""
         if not has_names(X):
-            if reset and self.categories:
+            if reset and categories:
                 raise DataError(f"categories are columns of a frame by their names, and X is a {type(X).__name__}")
             if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
                 raise DataError("X has masked cells; fill them (.filled()) or drop their rows")
@@ -305,8 +343,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             return table
         frame = as_pandas(X, "X")  # whose names every version of scikit-learn reads
         checks.check_unique(frame.columns)  # first: scikit-learn's own message lists every name
-        if reset and self.categories:
-            frame = with_indicators(frame, self.categories)
+        if reset and categories:
+            frame = with_indicators(frame, categories)
         elif not reset:
             frame = indicators_like(frame, self.model_.labels)
         validate_data(self, frame, skip_check_array=True, reset=reset)

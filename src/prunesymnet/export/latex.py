@@ -9,6 +9,7 @@ import re
 
 from prunesymnet.expression import Constant, Expression, Variable, fold
 from prunesymnet.expression.printing import number_text
+from prunesymnet.expression.tree import index_of
 from prunesymnet.operators import Operator
 from prunesymnet.operators.operator import CALL, NEGATION, POWER, PRODUCT
 
@@ -88,6 +89,9 @@ def name_parts(name: str) -> tuple[str, str]:
 
 
 def _name(name: str) -> str:
+    index = index_of(name)
+    if index is not None:  # a constant that has a value in each category
+        return rf"{_name(index[0])}[\mathrm{{{_escape(index[1])}}}]"
     stem, digits = name_parts(name)
     if GREEK.fullmatch(stem):
         stem = f"\\{stem}"

@@ -23,7 +23,17 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from prunesymnet.errors import ParseError
-from prunesymnet.expression.tree import DEEPEST, LARGEST_INT, MOST_NODES, Apply, Constant, Expression, Variable, power
+from prunesymnet.expression.tree import (
+    DEEPEST,
+    LARGEST_INT,
+    MOST_NODES,
+    Apply,
+    Constant,
+    Expression,
+    Variable,
+    index_of,
+    power,
+)
 from prunesymnet.operators import OPERATORS, Operator
 
 OTHER_NAMES = {"ln": "log"}  # of functions, as textbooks have them
@@ -51,6 +61,7 @@ class _Pending(NamedTuple):
     column: int
     call: Operator | None = None
     height: int = 0  # of the operand stack when the parenthesis opened
+    unknown: str = ""  # the name of a function that no table has
 
 
 def parse(
@@ -58,8 +69,10 @@ def parse(
     *,
     variables: Collection[str] | None = None,
     operators: Mapping[str, Operator] | Iterable[Operator] = (),
+    unknown_functions: bool = False,
 ) -> Expression:
-    """The tree that a text says; `variables` limits the names, `operators` adds a user's own rows.
+    """The tree that a text says; `variables` limits the names, `operators` adds a user's own rows. With
+    `unknown_functions`, names before parentheses that no table has are functions that have no values (see `templates`).
 
     Whole numbers are exact, numbers with a point or an exponent are free constants (see `tree`).
 
@@ -74,7 +87,7 @@ def parse(
     if len(text) > LONGEST:
         raise ParseError(f"a formula may have {LONGEST:,} characters, this text has {len(text):,}", text, 0)
     added = operators.values() if isinstance(operators, Mapping) else operators
-    return _Parser(text, variables, {**OPERATORS, **{row.name: row for row in added}}).run()
+    return _Parser(text, variables, {**OPERATORS, **{row.name: row for row in added}}, unknown_functions).run()
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -89,6 +102,8 @@ def _tokens(text: str) -> list[_Token]:
         start, at = match.span(kind)
         if kind == "name" and not text[start : at + 1].isascii():
             at = _end_of_name(text, start)
+        if kind == "name" and text[at : at + 1] == "[":
+            at = _end_of_index(text, start, at)
         found.append(_Token(kind, text[start:at], start))
     found.append(_Token("end", "", end))
     return found
@@ -106,9 +121,28 @@ def _end_of_name(text: str, start: int) -> int:
     return at
 
 
+def _end_of_index(text: str, start: int, at: int) -> int:
+    """Where the index of a constant that has a value in each category ends: a[site]."""
+    end = text.find("]", at) + 1
+    if not end or index_of(text[start:end]) is None:
+        raise ParseError("an index must be the name of a column in brackets, as in a[site]", text, at)
+    return end
+
+
+def unknown_function(name: str, arity: int) -> Operator:
+    """A function of which nothing is known but its name."""
+    return Operator(name, arity, _no_values, _no_values, _no_values, (), recipe=None)
+
+
+def _no_values(*_: object) -> object:
+    raise TypeError("a function of a template has no values before it is found")
+
+
 class _Parser:
-    def __init__(self, text: str, variables: Collection[str] | None, table: Mapping[str, Operator]) -> None:
-        self.text, self.variables, self.table = text, variables, table
+    def __init__(
+        self, text: str, variables: Collection[str] | None, table: Mapping[str, Operator], unknown: bool = False
+    ) -> None:
+        self.text, self.variables, self.table, self.unknown = text, variables, table, unknown
         self.tokens = _tokens(text)
         self.operands: list[Expression] = []
         self.pending: list[_Pending] = []
@@ -191,6 +225,9 @@ class _Parser:
             row = row or self.table.get(OTHER_NAMES.get(token.text, ""))
             if row is not None and row.arity == 0:
                 raise self.fail(f"{token.text!r} is a number: write it without parentheses", token.column)
+            if row is None and self.unknown and token.text.isidentifier() and not keyword.iskeyword(token.text):
+                self.pending.append(_Pending("(", token.column, None, len(self.operands), token.text))
+                return 2, True
             if row is None:
                 raise self.fail(f"unknown function {token.text!r}{self.guess(token.text)}", token.column)
             self.pending.append(_Pending("(", token.column, row, len(self.operands)))
@@ -233,7 +270,7 @@ class _Parser:
 
     def comma(self, token: _Token) -> None:
         self.reduce(0, False)
-        if not self.pending or self.pending[-1].call is None:
+        if not self.pending or (self.pending[-1].call is None and not self.pending[-1].unknown):
             raise self.fail("a comma may only stand between the operands of a function", token.column)
 
     def close(self, token: _Token) -> None:
@@ -241,9 +278,12 @@ class _Parser:
         if not self.pending:
             raise self.fail("this parenthesis was never opened", token.column)
         opened = self.pending.pop()
+        given = tuple(self.operands[opened.height :])
+        if opened.unknown:
+            self.operands[opened.height :] = [Apply(unknown_function(opened.unknown, len(given)), given)]
+            return
         if opened.call is None:
             return
-        given = tuple(self.operands[opened.height :])
         if len(given) != opened.call.arity:
             raise self.fail(
                 f"{opened.call.name!r} takes {opened.call.arity} operand(s), got {len(given)}", opened.column

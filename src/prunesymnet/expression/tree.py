@@ -14,6 +14,7 @@ Expression('2*x**2 + 0.5')
 
 import keyword
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar, Union
 
@@ -192,15 +193,16 @@ class Constant(Expression):
 
 
 class Variable(Expression):
-    """A column of the data, by name."""
+    """A column of the data, by name; or a constant that has a value in each category, `a[site]` (see `categories`)."""
 
     __slots__ = ("name",)
     name: str
 
     def __init__(self, name: str) -> None:
-        if not (isinstance(name, str) and name.isidentifier()) or keyword.iskeyword(name):
+        base = (index_of(name) or (name,))[0] if isinstance(name, str) else ""
+        if not base.isidentifier() or keyword.iskeyword(base):
             raise ValueError(f"a variable's name must be an identifier and no keyword of Python, got {name!r}")
-        if name in OPERATORS:
+        if base in OPERATORS:
             raise ValueError(f"a variable's name must not be an operator's, got {name!r}")
         _set(self, "name", name)
         _set(self, "complexity", 1)
@@ -209,6 +211,21 @@ class Variable(Expression):
     @property
     def label(self) -> object:
         return ("variable", self.name)
+
+
+def index_of(name: str) -> tuple[str, str] | None:
+    """The name before an index, and what stands in its brackets: a column, or one of its categories; None for a name
+    without.
+
+    >>> index_of("a[site]"), index_of("a[site=north]"), index_of("a")
+    (('a', 'site'), ('a', 'site=north'), None)
+    """
+    match = _INDEXED.fullmatch(name)
+    fine = match is not None and match[2].partition("=")[0].isidentifier() and match[2].isprintable()
+    return (match[1], match[2]) if match is not None and fine else None
+
+
+_INDEXED = re.compile(r"([^\[\]]+)\[([^\[\]]+)\]")
 
 
 class Apply(Expression):
@@ -308,6 +325,18 @@ def nesting(expression: Expression) -> int:
 
 
 _CHAINS = {"+": 1, "-": 1, "*": 2, "/": 2}  # whose first operand may be the same again without parentheses
+
+
+def complexity_with(expression: Expression, costs: Mapping[str, int]) -> int:
+    """The complexity where some operators cost something else than the table says.
+
+    >>> complexity_with(apply("exp", Variable("x")), {"exp": 5})
+    6
+    """
+    if not costs:
+        return expression.complexity
+    operators = (node.operator for node in postorder(expression) if isinstance(node, Apply))
+    return expression.complexity + sum(costs.get(one.name, one.cost) - one.cost for one in operators)
 
 
 def transform(expression: Expression, leaf: Callable[[Expression], Expression]) -> Expression:

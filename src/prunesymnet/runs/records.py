@@ -38,6 +38,9 @@ def of_equation(equation: Equation) -> Record:
         "variance": equation.variance,
         "covariance": equation.covariance.tolist(),
         "free_formula": None if equation.free_form is None else to_text(equation.free_form),
+        "costs": dict(equation.costs),
+        "shape": list(equation.shape),
+        "parts": {name: to_text(part) for name, part in equation.parts.items()},
         "relative": equation.relative,
         **({"units": list(equation.units)} if equation.units else {}),
     }
@@ -53,6 +56,13 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
     lost = [name for name, value in parameters.items() if name not in form.variables or not math.isfinite(value)]
     if lost:
         raise FileFormatError(f"{lost[0]!r} is no parameter of {take('formula')[:60]!r}, or has no value")
+    costs = take("costs", dict) if "costs" in take.record else {}  # older files
+    shape = take("shape", list) if "shape" in take.record else []
+    if not all(isinstance(text, str) and text.isprintable() for text in shape):
+        raise FileFormatError("the shape of an equation is no list of texts that can be printed")
+    parts = take("parts", dict) if "parts" in take.record else {}
+    if not all(name.isprintable() and isinstance(text, str) for name, text in parts.items()):
+        raise FileFormatError("the parts of an equation are no formulas by name")
     free_form = _to_free_form(take.record.get("free_formula"), form, names, operators)
     constants = len(form.constants) + len(parameters) if free_form is None else len(free_form.constants)
     return Equation(
@@ -68,6 +78,9 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
         covariance=_to_covariance(take("covariance", list), constants),
         parameters=parameters,
         free_form=free_form,
+        costs={name: whole(cost, f"the cost of {name!r}") for name, cost in costs.items()},
+        shape=tuple(shape),
+        parts={name: to_formula(text, names, operators) for name, text in parts.items()},
         relative=take.record.get("relative") is True,  # older files have none
         units=_to_units(take.record.get("units", []), constants),
     )

@@ -11,16 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from prunesymnet.data import Dataset
+from prunesymnet.coefficients.by_category import groups_of
+from prunesymnet.data import Dataset, repair_names
 from prunesymnet.data.messages import warn
 from prunesymnet.equations import Front
-from prunesymnet.errors import NotWrittenWarning
+from prunesymnet.errors import DataError, NotWrittenWarning
 from prunesymnet.operators import Operator
 from prunesymnet.optional import check_device
 from prunesymnet.progress import Progress
 from prunesymnet.runs.folder import LINES, RunFolder, read_run
 from prunesymnet.runs.model import Model
-from prunesymnet.search import SearchSettings, SearchStatus, Start, Update, search
+from prunesymnet.search import SearchSettings, SearchStatus, Start, Update, search, search_by_category, search_templates
 from prunesymnet.search.stopping import no_more_time
 
 log = logging.getLogger("prunesymnet")
@@ -99,6 +100,8 @@ def _searched(
     clock: Callable[[], float] = time.monotonic,
     more_time: Callable[[], float] = no_more_time,
 ) -> Model:
+    if settings.template is not None:
+        return _kept(_template(tables, settings, progress), tables, columns, settings, folder)
     fronts, ended = [], False
     for output, (table, start) in enumerate(zip(tables, starts, strict=True)):
         left = (settings.time_limit - (clock() - began)) / (len(tables) - output)
@@ -106,16 +109,50 @@ def _searched(
         log.info("%s: %d rows, %d columns, at most %.3g s", table.target, table.rows, table.features, ours.time_limit)
         with Progress(ours.time_limit, target=table.target, show=progress) as shown:
             tell = _Teller(output, table.target, folder, callbacks, shown)
-            found = search(table, ours, watch=tell, start=start, clock=clock, more_time=more_time)
-        front = replace(found.front, status=ENDED_BY_HAND[0].value) if ended else found.front
-        ended = ended or found.status in ENDED_BY_HAND
+            if ours.constants_per is None:
+                front = search(table, ours, watch=tell, start=start, clock=clock, more_time=more_time).front
+            else:
+                front = _by_category(table, columns, ours)
+        front = replace(front, status=ENDED_BY_HAND[0].value) if ended else front
+        ended = ended or ended_by_hand(front)
         log.info("%s after %.1f s: %s", front.best, front.seconds, front.status)
         fronts.append(front)
+    return _kept(fronts, tables, columns, settings, folder)
+
+
+def _kept(
+    fronts: Sequence[Front],
+    tables: Sequence[Dataset],
+    columns: tuple[str, ...] | None,
+    settings: SearchSettings,
+    folder: RunFolder | None,
+) -> Model:
+    """The model of all fronts, written to its folder if there is one."""
     model = Model(tuple(fronts), tables[0].names, columns, settings)
     if folder is not None:
         folder.finish(model)
         _warn_of_unwritten(folder)
     return model
+
+
+def _template(tables: Sequence[Dataset], settings: SearchSettings, progress: bool) -> list[Front]:
+    """A search for the parts of a template."""
+    if settings.constants_per is not None:
+        raise ValueError("template and constants_per can't be used together: write a[site] in a form for fit_form")
+    targets = ", ".join(table.target for table in tables)
+    log.info("%s by a template: at most %.3g s", targets, settings.time_limit)
+    with Progress(settings.time_limit, target=targets, show=progress):
+        return search_templates(tables, settings)
+
+
+def _by_category(table: Dataset, columns: tuple[str, ...] | None, settings: SearchSettings) -> Front:
+    """A search for one formula with other constants in each category of a column."""
+    label = settings.constants_per or ""
+    (ours,) = repair_names([label])
+    places = groups_of(columns or (), table.names if columns else (), {ours: label})[ours]
+    if not places:
+        raise DataError(f"constants_per must be a column of the table, got {label!r}")
+    return search_by_category(table, ours, dict(places), settings)
 
 
 def _warn_of_unwritten(folder: RunFolder) -> None:

@@ -1,7 +1,7 @@
 """The archive: the best candidate of each size, and the one front of them."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.coefficients import Fit
-from prunesymnet.coefficients.description import rough_length
+from prunesymnet.coefficients.description import cost_bits, rough_length
 from prunesymnet.expression import Expression
+from prunesymnet.expression.tree import complexity_with
 from prunesymnet.network import Choice
 from prunesymnet.search.rows import Rows
 
@@ -81,10 +82,10 @@ class PartOfArchive:
 
 class Archive:
     """Of each size (complexity and number of constants) the candidate of least error; the best of all; and how often
-    each form has been tried."""
+    each form has been tried. `costs` are those of operators that cost something else than the table says."""
 
-    def __init__(self, rows: Rows) -> None:
-        self.rows = rows
+    def __init__(self, rows: Rows, costs: Mapping[str, int] | None = None) -> None:
+        self.rows, self.costs = rows, costs or {}
         self.by_size: dict[tuple[int, int], Candidate] = {}
         self.best: Candidate | None = None
         self.improvements: list[tuple[int, Expression, float]] = []  # (epoch, formula, error on held-out rows)
@@ -96,10 +97,10 @@ class Archive:
         """Keep a candidate if it is the best of its size."""
         self.fits += 1
         if self.is_best_of_size(candidate):
-            self.by_size[_size(candidate)] = candidate
+            self.by_size[self.place(candidate)] = candidate
 
     def is_best_of_size(self, candidate: Candidate) -> bool:
-        known = self.by_size.get(_size(candidate))
+        known = self.by_size.get(self.place(candidate))
         return known is None or self.error(candidate) < self.error(known)
 
     def would_change(self, candidate: Candidate) -> bool:
@@ -111,7 +112,7 @@ class Archive:
         if self.best is None:
             return True
         if self.exact and self.is_exact(candidate):
-            return candidate.expression.complexity < self.best.expression.complexity
+            return self.complexity(candidate) < self.complexity(self.best)
         return candidate.heldout_mse < CLEARLY * self.best.heldout_mse
 
     def set_best(self, candidate: Candidate) -> None:
@@ -134,10 +135,17 @@ class Archive:
         """The share of the variation that it leaves, on the training rows and on those held out."""
         return self.error(candidate) / self.rows.judged / (self.rows.used.variation or 1.0)
 
+    def complexity(self, candidate: Candidate) -> int:
+        return complexity_with(candidate.expression, self.costs)
+
+    def place(self, candidate: Candidate) -> tuple[int, int]:
+        return self.complexity(candidate), len(candidate.expression.constants)
+
     def length(self, candidate: Candidate) -> float:
         """Its description length, roughly."""
         error = max(self.error(candidate) / self.rows.judged, self.rows.no_error)
-        return rough_length(candidate.expression, self.rows.used.rows, error)  # each row once, held out or not
+        added = cost_bits(candidate.expression, self.costs)
+        return rough_length(candidate.expression, self.rows.used.rows, error) + added  # each row once, held out or not
 
     def shortest(self) -> float:
         """The shortest description length of all, roughly."""
@@ -145,12 +153,13 @@ class Archive:
 
     def size(self, candidate: Candidate) -> float:
         """Its description length without that of the residuals."""
-        return rough_length(candidate.expression, self.rows.used.rows, 1.0)
+        added = cost_bits(candidate.expression, self.costs)
+        return rough_length(candidate.expression, self.rows.used.rows, 1.0) + added
 
     def front(self) -> list[Candidate]:
         """The candidates that no simpler one equals in error, from the simplest on."""
         kept, least = [], math.inf
-        for candidate in sorted(self.known(), key=lambda c: (c.expression.complexity, self.error(c))):
+        for candidate in sorted(self.known(), key=lambda c: (self.complexity(c), self.error(c))):
             if self.error(candidate) < least:
                 kept.append(candidate)
                 least = self.error(candidate)
@@ -171,7 +180,3 @@ class Archive:
     def known(self) -> list[Candidate]:
         """The best of each size, and the best of all."""
         return [*self.by_size.values(), *([self.best] if self.best else [])]
-
-
-def _size(candidate: Candidate) -> tuple[int, int]:
-    return candidate.expression.complexity, len(candidate.expression.constants)

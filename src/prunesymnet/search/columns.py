@@ -54,16 +54,19 @@ class SeenColumns:
 
     @classmethod
     def of(cls, data: Dataset, settings: SearchSettings, needed: Collection[str] = ()) -> "SeenColumns":
-        """At most MOST_COLUMNS of the columns, those that are `needed` among them, and narrow ones from their origins
-        on."""
+        """At most MOST_COLUMNS of the columns, those that are `needed` among them, without those that are excluded, and
+        narrow ones from their origins on."""
         names, first = data.names, None
+        excluded = settings.constraints.excluded
+        if excluded & set(names):
+            data = data.only([name for name in names if name not in excluded] or names)
         if data.features > MOST_COLUMNS:
             train = some_rows(training_rows(data, settings), ROWS_TO_RANK, settings.seed)
-            ranked = [*(name for name in names if name in needed), *ranked_columns(train)]
+            ranked = [*(name for name in data.names if name in needed), *ranked_columns(train)]
             ranked = list(dict.fromkeys(ranked))
             kept = {*ranked[: max(MOST_COLUMNS, len(needed))]}
             first = tuple(ranked[: max(settings.exhaustive.columns, len(needed))])
-            data = data.only([name for name in names if name in kept])
+            data = data.only([name for name in data.names if name in kept])
         # An origin is a constant with the column's unit: where constants are pure numbers, there is none.
         narrow = [name for name, column in data.columns.items() if settings.constant_units and is_narrow(column)]
         origins = {name: origin(data.columns[name]) for name in narrow}

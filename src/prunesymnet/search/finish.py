@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from numbers import Integral
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.coefficients import Fit, FitSettings, fit, snap
-from prunesymnet.coefficients.description import description_length, residual_bits
+from prunesymnet.coefficients.description import cost_bits, description_length, residual_bits
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.coefficients.snapping import as_read
 from prunesymnet.data import Dataset
@@ -57,6 +57,10 @@ class Finish:
     linear_columns: tuple[str, ...] | None = None
     _lengths: dict[tuple[Expression, int, float], float] = field(default_factory=dict, repr=False)  # that are known
 
+    @property
+    def costs(self) -> Mapping[str, int]:
+        return self.settings.constraints.costs
+
     def choose(self, archive: Archive) -> tuple[Fit, Front]:
         """The formula to believe, fitted on all rows and rounded, and the front that it was chosen from."""
         used = self.rows.used
@@ -86,7 +90,12 @@ class Finish:
         left = self.seconds_left()
         if not left > 0:
             return measure(expression, self.rows.used)
-        return fit(expression, self.rows.used, settings=replace(look or FitSettings(), time_limit=left))
+        look = replace(look or FitSettings(), time_limit=left)
+        found = fit(expression, self.rows.used, settings=look)
+        pinned = None if self.rules.has_shape(found.expression) else self.rules.with_pinned(self.rows.used)
+        if pinned is None:
+            return found
+        return measure(fit(found.expression, pinned, settings=look).expression, self.rows.used)
 
     def rounded(self, fits: list[Fit], deadline: float) -> Iterator[tuple[Fit, float, str]]:
         """Fits with their constants rounded; how long the shorter of the two readings is; and the form of both."""
@@ -118,7 +127,7 @@ class Finish:
         ones are among them, though a longer one may do better on the rows held out: rounded, they may be shorter."""
         if archive.exact:
             exact = [candidate for candidate in archive.known() if archive.is_exact(candidate)]
-            kept = sorted(exact, key=lambda candidate: candidate.expression.complexity)[:EXACT_ONES]
+            kept = sorted(exact, key=archive.complexity)[:EXACT_ONES]
         else:
             ranked = archive.by_length()
             most = archive.size(ranked[0]) if ranked else 0.0
@@ -146,7 +155,7 @@ class Finish:
         """The description length; to what is not exact, poles and waves that the rows do not show are added."""
         key = found.expression, id(data), noise
         if key not in self._lengths:
-            length = description_length(found, data, noise=noise)
+            length = description_length(found, data, noise=noise) + cost_bits(found.expression, self.costs)
             if found.mse > self.rows.no_error and math.isfinite(length) and self.settings.between_rows:
                 length += self.rows.between.penalty(found.expression)
             self._lengths[key] = length
@@ -164,16 +173,18 @@ class Finish:
         found: dict[Equation, Fit] = {}
         seen: set[str] = set()
         for one, length, form in sorted(fine, key=lambda entry: entry[1]):
-            equation = Equation.of(one, self.rows.used, length=length)
+            equation = Equation.of(one, self.rows.used, length=length, costs=self.costs)
             same = {form, str(one.expression), skeleton(equation.free_form or one.expression)}
-            if not seen & same:
-                found[equation] = one
+            verdicts = () if seen & same else self.rules.verdicts(one.expression)
+            if not seen & same and all(verdict.holds for verdict in verdicts):
+                found[replace(equation, shape=tuple(map(str, verdicts)))] = one
             seen |= same
         return found
 
     def may_be(self, expression: Expression) -> bool:
-        """Whether it is allowed, and the rows are enough for its constants."""
-        return self.rules.allow(expression) and len(expression.constants) <= self.rows.most_constants
+        """Whether it is allowed, has the shapes that are wanted, and the rows are enough for its constants."""
+        enough = len(expression.constants) <= self.rows.most_constants
+        return enough and self.rules.allow(expression) and self.rules.has_shape(expression)
 
     def is_sound(self, expression: Expression) -> bool:
         """Whether the units allow it: a constant that carries one is not rounded to a pure number."""
@@ -284,7 +295,9 @@ class Finish:
         if self.seconds_left() > EVALUATIONS * one * derivatives:
             found = self.last_fit(best, found)
             look = FitSettings(time_limit=max(self.seconds_left(), one))
-            chosen = Equation.of(found, every, length=shown.best.description_length, look=look)
+            length = shown.best.description_length
+            chosen = Equation.of(found, every, length=length, look=look, costs=self.costs)
+            chosen = replace(chosen, shape=tuple(map(str, self.rules.verdicts(found.expression))))
         else:
             chosen = replace(shown.best, loss=found.mse, r2=found.r2)
             found = best
@@ -308,7 +321,7 @@ class Finish:
 
 def front_of(data: Dataset, formulas: tuple[Expression, ...], settings: SearchSettings) -> Front:
     """The front of some formulas, fitted but not rounded, and chosen from as a search would."""
-    finish = Finish(Rows.of(data.with_loss(settings.loss), settings), settings.rules(), settings)
+    finish = Finish(Rows.of(data.with_loss(settings.loss), settings), settings.rules(columns=data.columns), settings)
     used = finish.rows.used
     linear_ones = linear_models(used)
     fits = [with_canonical_formula(fit(formula, used)) for formula in formulas]

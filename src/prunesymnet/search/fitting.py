@@ -51,15 +51,35 @@ class Fitter:
         error = measure(fitted.expression, self.rows.held).mse
         if not math.isfinite(fitted.mse) or len(fitted.expression.constants) > self.rows.most_constants:
             error = math.inf
-        candidate = Candidate(fitted, error, stage)
+        candidate = self.with_known_values(Candidate(fitted, error, stage))
         if self.archive.would_change(candidate) and not self.is_believable(candidate):
             candidate = replace(candidate, heldout_mse=math.inf)
         self.archive.add(candidate)
         return candidate
 
+    def with_known_values(self, candidate: Candidate) -> Candidate:
+        """A candidate that would do but for its shape, fitted again with the values that a law is known to have, and
+        without the terms that this leaves next to nothing of."""
+        if not self.archive.would_change(candidate) or self.rules.has_shape(candidate.expression):
+            return candidate
+        pinned = self.rules.with_pinned(self.rows.train)
+        if pinned is None:
+            return candidate
+        look = self.by_method(SECOND_LOOK)
+        again = fit(candidate.expression, pinned, settings=look)
+        for form in without_small_terms(again.expression, self.rows.train):
+            shorter = fit(form, pinned, settings=look)
+            if shorter.mse <= AS_GOOD * again.mse:
+                again = shorter
+                break
+        error = measure(again.expression, self.rows.held).mse
+        return replace(candidate, fit=measure(again.expression, self.rows.train), heldout_mse=error)
+
     def is_believable(self, candidate: Candidate) -> bool:
         """Whether it is exact, or does nothing between the rows that no row shows: such a formula would be in the way
-        of those that are to be believed."""
+        of those that are to be believed. And it must have the shapes that are wanted."""
+        if not self.rules.has_shape(candidate.expression):
+            return False
         if self.archive.is_exact(candidate) or not self.settings.between_rows:
             return True
         return self.rows.between.shows(candidate.expression)

@@ -32,6 +32,7 @@ from prunesymnet.operators import select_operators
 from prunesymnet.search.archive import Archive, Candidate, PartOfArchive
 from prunesymnet.search.budget import Budget
 from prunesymnet.search.columns import SeenColumns, names_in
+from prunesymnet.search.constraints import Rules
 from prunesymnet.search.error_shares import (
     LARGEST_SHARE,
     grow_with_target,
@@ -41,7 +42,8 @@ from prunesymnet.search.error_shares import (
 )
 from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter
-from prunesymnet.search.forms import freed
+from prunesymnet.search.forms import freed, merged_form
+from prunesymnet.search.guesses import fitted_guess, read_guesses
 from prunesymnet.search.linear_model import simplest_forms
 from prunesymnet.search.result import SearchResult, Start, Update, Watcher
 from prunesymnet.search.rows import Rows
@@ -96,19 +98,25 @@ def search(
         settings = PRESETS[settings]
     if fresh is not None and (not isinstance(fresh, Dataset) or not set(data.names) <= set(fresh.names)):
         raise TypeError("fresh must be a Dataset with all columns of the data, or None")
+    if settings.template is not None:
+        raise ValueError("a template is searched by search_templates, not by search")
+    if settings.constants_per is not None:
+        raise ValueError("constants_per needs the columns of a table's categories: use the estimator or `runs.run`")
     limits = Limits.start(settings, clock, more_time)
     start = start or Start()
     settings.constraints.check(data.names, tuple(select_operators(settings.operators)))
+    guesses = read_guesses(settings, data.names)
     data = distinct_rows(data)
     data.check_sizes()  # of the rows that count
     loss = settings.loss if data.weights is None or settings.loss != "auto" else "squared"  # weights say how errors are
-    needed = {*settings.constraints.requires, *names_in(start.formulas)}
+    needed = {*settings.constraints.requires, *names_in((*start.formulas, *guesses))}
     seen = SeenColumns.of(data, settings, needed)
+    rules = settings.rules(columns=data.columns, put_back=seen.put_back)
     data = seen.data.with_loss(loss)
     # A candidate that overflows or leaves its domain is poor, and no reason for a warning.
     with one_matrix_thread(), np.errstate(all="ignore"):
         rows = Rows.of(data, settings, None if fresh is None else seen.shifted(fresh))
-        return _Search(rows, settings, watch, start, limits, seen).run()
+        return _Search(rows, settings, rules, watch, start, limits, seen, tuple(map(seen.taken_in, guesses))).run()
 
 
 class _Search:
@@ -118,12 +126,14 @@ class _Search:
         self,
         rows: Rows,
         settings: SearchSettings,
+        rules: Rules,
         watch: Watcher | None,
         start: Start,
         limits: Limits,
         seen: SeenColumns,
+        guesses: tuple[Expression, ...] = (),
     ) -> None:
-        self.limits, self.seen, self.told = limits, seen, watch
+        self.limits, self.seen, self.told, self.guesses = limits, seen, watch, guesses
         start, watch = seen.start(start), seen.watcher(watch)
         seed = settings.training.seed + start.again
         self.settings = settings = replace(settings, training=replace(settings.training, seed=seed))
@@ -132,8 +142,8 @@ class _Search:
         self.groups = None
         if self.units is not None and self.units.coherent and not seen.origins:
             self.groups = find_groups(self.units, rows.every.columns)
-        self.rows, self.rules = rows, settings.rules(self.units)
-        self.archive = Archive(self.rows)
+        self.rows, self.rules = rows, replace(rules, units=self.units)
+        self.archive = Archive(self.rows, settings.constraints.costs)
         self.fitter = Fitter(self.rows, self.rules, self.archive, settings.fits_per_form, settings)
         first = tuple(filter(self.rules.allow, start.formulas))
         self.finish = Finish(self.rows, self.rules, settings, first, self.seconds_to_finish, seen.first)
@@ -155,7 +165,7 @@ class _Search:
             found, front = self.finish.choose(self.archive)
         except KeyboardInterrupt:  # even now, what has been found is returned
             status = SearchStatus.INTERRUPTED
-            if not self.rules.allow(best.expression):
+            if not self.finish.may_be(best.expression):
                 raise NothingFoundError("interrupted before a formula was found that is allowed") from None
             found, front = best.fit, Front((Equation.of(best.fit, self.rows.train),), 0)
         return self.result(found, front, self.rows.exact_status if self.archive.exact else status)
@@ -173,11 +183,14 @@ class _Search:
             return SearchStatus.STOPPED
 
     def begin(self) -> None:
-        """With the linear model, unless it is not wanted, and with the formulas of an earlier search."""
+        """With the linear model, unless it is not wanted, the formulas of an earlier search, and the user's guesses."""
         if self.settings.linear_model:
             self.linear_model()
         for expression in self.finish.first_formulas:
             self.fitter.improve(self.fitter.candidate(expression, "start"))
+        for guess in self.guesses:
+            for form in fitted_guess(guess, self.rows.train):
+                self.fitter.propose(form, "start", exact=False)
 
     def linear_model(self) -> None:
         """The linear model and a constant, or the simplest that is allowed."""
@@ -203,6 +216,9 @@ class _Search:
                 if level == first:
                     contexts[k], proposals = self.screened(contexts[k])
                     if proposals and self.take([(SCREENING, Batch(proposals))], contexts[k]):
+                        return SearchStatus.EXACT
+                    # What is nearly right is built on before anything else.
+                    if self.guesses and not first and self.take(contexts[k].run(When.AFTER_LEVEL), contexts[k]):
                         return SearchStatus.EXACT
                     # What the first stages propose beside their best waits for the first level, which may find an exact
                     # formula.
@@ -264,7 +280,7 @@ class _Search:
         exhaustive = replace(self.settings.exhaustive, levels=self.levels)
         formulas = tuple(self.seen.put_back(candidate.expression) for candidate in self.archive.front())
         settings = replace(self.settings, exhaustive=exhaustive)
-        other = _Search(rows, settings, self.told, Start(formulas), self.limits, self.seen)
+        other = _Search(rows, settings, self.rules, self.told, Start(formulas), self.limits, self.seen)
         other.archive.fits, other.archive.refused, other.scored = self.archive.fits, self.archive.refused, self.scored
         better = False
         try:
@@ -318,7 +334,7 @@ class _Search:
         """The training rows that are scanned."""
         rows, settings = self.settings.exhaustive.rows, self.settings
         return Problem.of(
-            self.rows.train, settings.operators, rows, settings.seed, groups=groups, dimensions=dimensions
+            self.rows.train, settings.searched_operators, rows, settings.seed, groups=groups, dimensions=dimensions
         )
 
     def contexts(self) -> list[Context]:
@@ -360,12 +376,21 @@ class _Search:
                 for proposal, pruned in zip(batch.proposals, batch.pruned, strict=True):
                     self.fitter.consider(proposal.expression, stage.name, pruned=pruned)
             else:
-                self.fit(stage.name, self.waiting.add(stage.name, batch.proposals), context)
+                self.fit(stage.name, self.waiting.add(stage.name, self.allowed(batch.proposals, context)), context)
             if self.is_over(stage.name):
                 return True
             if batch.then_fit and self.fit_waiting(batch.then_fit, context):
                 return True
         return then_fit > 0 and self.fit_waiting(then_fit, context)
+
+    def allowed(self, proposals: list[Proposal], context: Context) -> list[Proposal]:
+        """Without what breaks a rule: where there are rules, it would take the place of something that is fitted."""
+        if not self.rules.has_any:
+            return proposals
+        in_table = ((one, context.problem.to_table(one.expression)) for one in proposals)
+        fine = [one for one, formula in in_table if self.rules.allow(merged_form(formula, self.rows.train)[0])]
+        self.archive.refused += len(proposals) - len(fine)
+        return fine
 
     def fit_waiting(self, count: int, context: Context) -> bool:
         """Fit so many of those that wait, and give up the rest; whether an exact formula ends the search."""
@@ -403,7 +428,7 @@ class _Search:
 
     def is_over(self, stage: str) -> bool:
         """Tell the watcher, look at the limits, and say whether an exact formula ends the search."""
-        if self.watch and self.archive.best and self.rules.allow(self.best.expression):
+        if self.watch and self.archive.best and self.finish.may_be(self.best.expression):
             losses = self.training.losses if self.training else []
             self.watch(
                 Update(

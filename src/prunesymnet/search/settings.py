@@ -9,6 +9,7 @@ from typing import Any
 from prunesymnet.coefficients import FitSettings, SnapSettings
 from prunesymnet.coefficients.fit import METHODS
 from prunesymnet.data import loss_of
+from prunesymnet.expression import Expression
 from prunesymnet.network.pruning import PRUNERS, PruningSettings
 from prunesymnet.network.training import TrainingSettings
 from prunesymnet.operators import DEFAULT, PAPER, Operator, select_operators
@@ -77,11 +78,16 @@ class SearchSettings:
     `holdout` is the part of the rows that is held out to judge by (0: all are fitted to); `exact` is the relative error
     on them, or on the fresh rows that `search` was given, that ends the search (0: nothing does);
     `fits_per_form` limits how often the same form with other weights is fitted again; at most `rows` rows are used
-    until the last fit, which is on all of them; `workers` threads share the work (0: one for each core), and their
-    number does not change the result. A formula may have a `max_complexity` (None: any) and must keep the
-    `constraints`; `loss` is what an error costs, a name or a function (`prunesymnet.data.losses`); `selection` is one
-    of the CRITERIA, or a function of the front's table that returns a row. Of the network: its `layers`, `max_epochs`
-    and how often to prune; `reverse`: try the formula of all edges that are not nearly zero, too, where these are few.
+    until the last fit, which is on all of them; `start_from` are formulas, as text, that the search begins with and
+    builds on: names in them that are no columns are constants to be fitted; `constants_per` is a column of
+    categories, each of which may have other constants in the same formula (`runs.run` has its columns of 0
+    and 1); `template` has functions for parts that are to be found, one text or one for each target by name, and
+    `parts` says more of these (`prunesymnet.search.templates`); `workers` threads share the work (0: one
+    for each core), and their number does not change the result. A formula may have a `max_complexity` (None: any) and
+    must keep the `constraints`; `loss` is what an error costs, a name or a function (`prunesymnet.data.losses`);
+    `selection` is one of the CRITERIA, or a function of the front's table that returns a row. Of the network: its
+    `layers`, `max_epochs` and how often to prune; `reverse`: try the formula of all edges that are not nearly
+    zero, too, where these are few.
 
     How candidates become formulas: `fit_method` is "lm" or "bfgs"; `expand`: products of sums are multiplied out before
     the fit; `remove_operators`: operators are taken out of the best as long as it stays as good; `linear_model`: it
@@ -104,6 +110,10 @@ class SearchSettings:
     seed: int = 0
     max_complexity: int | None = None
     constraints: Constraints = field(default_factory=Constraints)
+    start_from: tuple[str, ...] = ()
+    constants_per: str | None = None
+    template: str | Mapping[str, str] | None = None
+    parts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     selection: str | Callable[[Any], int] = "mdl"
     loss: str | Callable[..., Any] = "auto"
     layers: int = 6
@@ -137,6 +147,15 @@ class SearchSettings:
             raise TypeError(f"constraints must be Constraints, got {type(self.constraints).__name__}")
         if not callable(self.selection) and not (isinstance(self.selection, str) and self.selection in CRITERIA):
             raise ValueError(f"selection must be a function or one of {', '.join(CRITERIA)}, got {self.selection!r}")
+        if isinstance(self.start_from, str) or not all(isinstance(text, str) for text in self.start_from):
+            raise TypeError(f"start_from must be a list of formulas as text, got {self.start_from!r}")
+        object.__setattr__(self, "start_from", tuple(self.start_from))
+        if self.template is not None and not isinstance(self.template, str | Mapping):
+            raise TypeError(f"template must be text, or a dict of texts by target, got {self.template!r}")
+        if not isinstance(self.parts, Mapping) or (self.parts and self.template is None):
+            raise TypeError(f"parts must be a dict of what is known of a template's parts, got {self.parts!r}")
+        if self.constants_per is not None and not isinstance(self.constants_per, str):
+            raise TypeError(f"constants_per must be the name of a column, got {self.constants_per!r}")
         loss_of(self.loss)  # or an error
         if not isinstance(self.units, Mapping) or not all(isinstance(text, str) for text in self.units.values()):
             raise TypeError(f"units must map names of columns to units, as {{'v': 'm/s'}}, got {self.units!r}")
@@ -160,9 +179,23 @@ class SearchSettings:
         exhaustive, training = replace(self.exhaustive, device=device), replace(self.training, device=device)
         return replace(self, exhaustive=exhaustive, training=training)
 
-    def rules(self, units: TableUnits | None = None) -> Rules:
-        """All that a formula must keep, that of a table's units too, where these are given."""
-        return Rules(self.constraints, Vocabulary(select_operators(self.operators)), self.max_complexity, units)
+    @property
+    def searched_operators(self) -> tuple[str | Operator, ...]:
+        """The operators that a formula may have: what is used no time is not even tried."""
+        return self.constraints.searched(self.operators)
+
+    def rules(
+        self,
+        units: TableUnits | None = None,
+        columns: Mapping[str, Any] | None = None,
+        put_back: Callable[[Expression], Expression] = lambda formula: formula,
+    ) -> Rules:
+        """All that a formula must keep, that of a table's units too, where these are given; with the `columns` of a
+        table, the shapes. `put_back` puts a formula of
+        a search in terms of these columns."""
+        shapes = None if columns is None else self.constraints.shapes(columns)
+        vocabulary = Vocabulary(select_operators(self.operators))
+        return Rules(self.constraints, vocabulary, self.max_complexity, units, shapes, put_back)
 
     def units_of(self, names: Sequence[str], target: str) -> TableUnits | None:
         """The units of a table; None where there are none. An error where no formula could be right."""

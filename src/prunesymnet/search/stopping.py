@@ -114,7 +114,12 @@ def looks_like_noise(context: Context, chosen: Fit | None, *, settled: bool = Fa
     train = weighted_around(context.train, evaluate(chosen.expression, context.train.columns).values)
     before = context.problem
     problem = Problem.of(
-        train, settings.operators, ROWS_TO_CHECK, settings.seed, groups=before.groups, dimensions=before.dimensions
+        train,
+        settings.searched_operators,
+        ROWS_TO_CHECK,
+        settings.seed,
+        groups=before.groups,
+        dimensions=before.dimensions,
     )
     problem = problem.only(name for name in problem.columns if name in names)
     hidden = hidden_share(replace(context, problem=problem), chosen)

@@ -135,8 +135,9 @@ class Context:
         memory = self.scanner.memory * SHARE_OF_MEMORY
         problem = self.problem
         return grow_bank(
-            problem.columns, problem.operators.values(), size, memory=memory, dimensions=problem.dimensions
-        )
+            problem.columns, problem.operators.values(), size, memory=memory, dimensions=problem.dimensions,
+            limits=self.settings.constraints.for_banks(),
+        )  # fmt: skip
 
     def with_reciprocals(self, bank: Bank) -> Bank:
         return bank.with_reciprocals() if self.problem.divides else bank

@@ -54,7 +54,7 @@ def overlap(before: set[Edges], now: set[Edges]) -> float:
 def network_of(names: tuple[str, ...], settings: SearchSettings) -> Network:
     """The network to be trained. A search of banks trains none, and there operators may be asked for that are no nodes
     of a network, powers and pi."""
-    operators = settings.operators
+    operators = settings.searched_operators
     if settings.pruner == "exhaustive":
         rows = [row for row in select_operators(operators).values() if row.name != "id"]
         operators = tuple(row for row in rows if row.arity and row.name != "pow") or (PAPER if rows else ())
