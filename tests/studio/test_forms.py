@@ -8,7 +8,7 @@ from prunesymnet import PruneSymRegressor
 from prunesymnet.estimator.parameters import settings_of
 from prunesymnet.operators import OPERATORS
 from prunesymnet.search import STAGES, SearchStatus
-from prunesymnet.studio.forms import BY_NAME, OPTIONS, parameters
+from prunesymnet.studio.forms import BY_NAME, OPTIONS, in_formulas, parameters
 from prunesymnet.studio.words import STAGES as STAGES_IN_WORDS
 from prunesymnet.studio.words import stage_in_words
 
@@ -16,8 +16,9 @@ USUAL = {option.name: option.usual for option in OPTIONS}
 ANSWERS = {
     "time_limit": 12.5, "operators": ["+", "exp"], "max_complexity": 9, "max_constants": 2, "requires": ["x"],
     "max_uses": [["exp", 1], ["x", 2]], "max_argument": [["sin", 3]], "forbid_nested": [["sin", "exp"], ["log", "exp"]],
-    "units": [["x", "m/s"], ["y", " "]], "constant_units": False, "loss": "huber", "selection": "bic",
-    "preset": "paper", "random_state": 3,
+    "costs": [["sin", 4]], "start_from": "a*x + b\n\n x**2 ", "template": " f(x) ", "constants_per": "site",
+    "shape": "increasing in x", "units": [["x", "m/s"], ["y", " "]], "constant_units": False, "loss": "huber",
+    "selection": "bic", "preset": "paper", "random_state": 3,
 }  # fmt: skip
 
 
@@ -31,6 +32,9 @@ def test_every_answer_becomes_a_setting():
     assert set(ANSWERS) == set(BY_NAME)
     given = parameters(ANSWERS)
     assert (given["units"], given["constant_units"]) == ({"x": "m/s"}, False)
+    assert (given["template"], given["constants_per"]) == ("f(x)", "site")
+    assert given["start_from"] == ["a*x + b", "x**2"]
+    given |= {"template": None}  # which goes with no constants of categories
     found = settings_of(PruneSymRegressor(**given))
     assert (found.time_limit, found.max_complexity, found.loss, found.selection, found.seed) == (
         12.5,
@@ -41,6 +45,7 @@ def test_every_answer_becomes_a_setting():
     )
     assert found.operators == ("+", "exp")
     rules = found.constraints
+    assert (rules.costs, rules.shape) == ({"sin": 4}, ("increasing in x",))
     assert (rules.max_constants, rules.requires, rules.max_argument) == (2, ("x",), {"sin": 3})
     assert (rules.max_uses, rules.forbid_nested) == ({"exp": 1, "x": 2}, {"exp": ["sin", "log"]})
 
@@ -59,12 +64,25 @@ def test_options_are_parameters_that_there_are():
         ("operators", "sin"), ("requires", "x"), ("requires", [1]), ("requires", ["x"] * 1000), ("max_uses", [["exp"]]),
         ("max_uses", [["exp", "1"]]), ("max_uses", [["exp", -1]]), ("forbid_nested", [["exp", 1]]), ("loss", "none"),
         ("loss", None), ("random_state", -1), ("units", [["x", 1]]), ("units", {"x": "m"}), ("constant_units", "no"),
+        ("template", 1),
         ("unknown", 1), ("__class__", 1),
     ],
 )  # fmt: skip
 def test_other_answers_are_refused(name, value):
     with pytest.raises(ValueError, match=BY_NAME[name].label if name in BY_NAME else "no option"):
         parameters({name: value})
+
+
+def test_rules_name_columns_as_formulas_do():
+    labels = {"temp_C": "temp (C)", "y": "y"}
+    asked = {"requires": ["temp (C)"], "max_uses": [["temp (C)", 1], ["exp", 2]], "units": [["temp (C)", "K"]]}
+    assert in_formulas(asked, labels) == {
+        "requires": ["temp_C"],
+        "max_uses": [["temp_C", 1], ["exp", 2]],
+        "units": [["temp (C)", "K"]],
+    }
+    for wrong in ({"requires": [1]}, {"max_uses": [1, [], ["a"], [[]]]}, {"unknown": 1}):
+        assert isinstance(in_formulas(wrong, labels), dict)  # what is wrong with them is said later
 
 
 def test_every_stage_has_words():

@@ -180,6 +180,19 @@ def test_a_table_with_units(client, studio):
     assert "units do not fit" in " ".join(odd["notes"])
 
 
+def test_constants_of_each_category_are_asked_for_by_a_column(client):
+    text = "x,site,y\n" + "".join(f"{k},{'ab'[k % 2]},{k * (2 + k % 2)}\n" for k in range(1, 31))
+    table = client.post("/api/tables", content=text.encode(), headers={"x-file-name": "sites.csv"}).json()["id"]
+    answers = {"table": table, "columns": {"target": "y", "features": ["x"]}, "options": {"constants_per": "site"}}
+    assert client.post(f"/api/tables/{table}/check", json=answers).json()["problem"] == ""
+    made = client.post("/api/searches", json=answers).json()["id"]
+    cell_text = client.get(f"/api/searches/{made}/notebook").json()["text"]
+    assert 'constants_per="site"' in cell_text
+    assert 'table[["x", "site"]]' in cell_text
+    wrong = answers | {"options": {"shape": "rising like a lark"}}
+    assert client.post(f"/api/tables/{table}/check", json=wrong).json()["problem"]
+
+
 def test_few_runs_stay_in_memory(search):
     founds = Founds()
     for _ in range(3):

@@ -16,6 +16,7 @@ from prunesymnet.operators import DEFAULT, OPERATORS
 
 Values = Mapping[str, Any]
 LONGEST_SEARCH = 7 * 24 * 3600.0  # seconds: who needs more gives it more
+LONGEST_TEXT = 10_000  # characters of an answer: a formula that a person writes has some dozens
 MOST_ANSWERS = 100  # names or pairs in one answer: far more than there are operators and columns to name
 
 
@@ -23,9 +24,10 @@ MOST_ANSWERS = 100  # names or pairs in one answer: far more than there are oper
 class Option:
     """`kind` says how it is asked for: "seconds", "number" (a whole one), "choice", "operators" (a set of them),
     "limits" (names with numbers), "nesting" (names with names), "columns" (a set of them), "by column" (a text for each
-    of some columns), "switch" (yes or no). The answer is the parameter
-    `parameter` of the estimator; with a dot, a field of one that is a record. `usual` is the answer that needs not be
-    said."""
+    of some columns), "column" (one of them), "switch" (yes or no), "text" (a line), "lines".
+
+    The answer is the parameter `parameter` of the estimator; with a dot, a field of one that is a record. `usual` is
+    the answer that needs not be said."""
 
     name: str
     label: str
@@ -39,7 +41,7 @@ class Option:
     choices: tuple[tuple[str, str], ...] = ()
 
 
-TIME, BUILDING, RULES, UNITS = "Time", "What formulas are made of", "Rules", "Units"
+TIME, BUILDING, FRAME, RULES, UNITS = "Time", "What formulas are made of", "What you expect", "Rules", "Units"
 JUDGING = "What counts as good"
 OPTIONS: tuple[Option, ...] = (
     Option(
@@ -56,6 +58,31 @@ OPTIONS: tuple[Option, ...] = (
         "max_complexity", "Longest formula", "number", BUILDING,
         "The largest complexity: one for each variable, number and operator, two for functions. Empty: any.",
         "max_complexity", "15", least=1,
+    ),
+    Option(
+        "costs", "What operators cost", "limits", BUILDING,
+        "What an operator adds to the length of a formula, in place of one or two: what you expect less costs more.",
+        "constraints.costs", "exp: 5", [],
+    ),
+    Option(
+        "start_from", "Formulas that you expect", "lines", FRAME,
+        "One in each line. The search begins with them, and builds on them. Names that are no columns are constants.",
+        "start_from", "a*exp(-b*x) + c", [],
+    ),
+    Option(
+        "template", "A frame for the formula", "text", FRAME,
+        "A formula of which some parts are functions to be found. Its formulas appear when the search ends.",
+        "template", "f(x)*exp(-g(y))",
+    ),
+    Option(
+        "constants_per", "Other constants in each category of", "column", FRAME,
+        "One formula for all rows, whose constants may differ between the categories of a column. Its formulas appear "
+        "when the search ends.", "constants_per", "site",
+    ),
+    Option(
+        "shape", "What the law is like", "lines", FRAME,
+        "One sentence in each line. Formulas that break one are not accepted.",
+        "constraints.shape", "increasing in x", [],
     ),
     Option(
         "max_constants", "Most constants", "number", RULES,
@@ -143,6 +170,23 @@ def parameters(values: Values) -> dict[str, Any]:
     return found
 
 
+def in_formulas(values: Values, labels: Mapping[str, str]) -> dict[str, Any]:
+    """The answers with the names that columns have in formulas, where rules name columns; `labels` are what the file
+    calls them, by these names."""
+    names = {label: name for name, label in labels.items()}
+    found = dict(values)
+    for name, value in values.items():
+        kind = BY_NAME[name].kind if name in BY_NAME else ""
+        if kind == "columns" and isinstance(value, list):
+            found[name] = [names.get(one, one) if isinstance(one, str) else one for one in value]
+        if kind == "limits" and isinstance(value, list):
+            pairs = [one if isinstance(one, list) and one and isinstance(one[0], str) else [one] for one in value]
+            found[name] = [
+                [names.get(first, first) if isinstance(first, str) else first, *rest] for first, *rest in pairs
+            ]
+    return found
+
+
 def _seconds(option: Option, value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LONGEST_SEARCH:
         raise ValueError(f"{option.label}: a number of seconds from 1 to {LONGEST_SEARCH:.0f} is needed")
@@ -162,6 +206,21 @@ def _choice(option: Option, value: Any) -> str:
     if value not in known:
         raise ValueError(f"{option.label}: one of {', '.join(known)} is needed")
     return str(value)
+
+
+def _text(option: Option, value: Any) -> str | None:
+    if value is not None and (not isinstance(value, str) or len(value) > LONGEST_TEXT):
+        raise ValueError(f"{option.label}: a text is needed, as {option.example}")
+    return value.strip() or None if value else None
+
+
+def _lines(option: Option, value: Any) -> list[str]:
+    """The lines that are not empty, of a text or of a list of them."""
+    value = "\n".join(_names(option, value)) if isinstance(value, list) else value
+    lines = [line.strip() for line in (_text(option, value) or "").splitlines() if line.strip()]
+    if len(lines) > MOST_ANSWERS:
+        raise ValueError(f"{option.label}: at most {MOST_ANSWERS} lines")
+    return lines
 
 
 def _names(option: Option, value: Any) -> list[str]:
@@ -213,5 +272,6 @@ def _nested(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
 _READERS: dict[str, Any] = {
     "seconds": _seconds, "number": _number, "choice": _choice, "columns": _names, "operators": _operators,
     "limits": _pairs, "nesting": _pairs, "switch": _switch, "by column": _by_column,
+    "text": _text, "lines": _lines, "column": _text,
 }  # fmt: skip
 _ANSWERS: dict[str, Any] = {"limits": dict, "nesting": _nested, "by column": dict}

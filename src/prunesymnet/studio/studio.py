@@ -50,15 +50,15 @@ class Studio:
     def check(self, known_as: str, answers: Json) -> Json:
         """Whether a search could begin with these answers: what is wrong, or what there is to know."""
         try:
-            data, features, said = self._dataset(self.tables.get(known_as), answers.get("columns"))
+            data, features, said = self._dataset(self.tables.get(known_as), answers)
             settings = _settings(answers.get("options"), _labels_of(data, features, answers))
         except (DataError, ValueError, TypeError, ImportError) as problem:
             return {"problem": printable(str(problem)), "kind": getattr(problem, "kind", ""), "notes": []}
         units = [f"{name} in {unit}" for name, unit in settings.units.items()]
         return {"problem": "", "kind": "", "notes": [*said, *([f"Units: {', '.join(units)}."] if units else [])]}
 
-    def _dataset(self, stored: Stored, record: Any) -> tuple[Any, list[str], list[str]]:
-        columns = Columns.of(record)
+    def _dataset(self, stored: Stored, answers: Json) -> tuple[Any, list[str], list[str]]:
+        columns = _columns(answers)
         table, _ = self.tables.read(stored)
         with self.tables.lock, notes() as said:
             data, features = dataset_of(table, columns)
@@ -70,8 +70,9 @@ class Studio:
     def begin(self, answers: Json) -> Search:
         """A new search, at the end of the queue."""
         stored = self.tables.get(str(answers.get("table")))
-        data, features, _ = self._dataset(stored, answers.get("columns"))
-        settings = _settings(answers.get("options"), _labels_of(data, features, answers))
+        data, features, _ = self._dataset(stored, answers)
+        labels = _labels_of(data, features, answers)
+        settings = _settings(answers.get("options"), labels)
         settings.constraints.check(data.names, [str(name) for name in settings.operators])
         made, folder = self.workspace.new("searches")
         try:
@@ -79,9 +80,9 @@ class Studio:
                 run.create([data], features, settings, stored.name)
             now = time.time()
             name = clean_name(str(answers.get("name") or ""), f"{data.target} from {stored.name}")
-            columns = vars(Columns.of(answers["columns"]))
+            options = forms.in_formulas(answers.get("options") or {}, labels)
             return Search(
-                made, folder, name, now, {"id": stored.id, "name": stored.name}, columns, answers.get("options") or {},
+                made, folder, name, now, {"id": stored.id, "name": stored.name}, vars(_columns(answers)), options,
                 data.target, data.rows, asked=now, seconds=settings.time_limit, features=tuple(map(str, features)),
             ).save()  # fmt: skip
         except BaseException:
@@ -208,12 +209,18 @@ class Studio:
             reading = {"decimal": stored.decimal, "sheet": stored.sheet}
         except NotThere:
             pass  # the table was removed; the run has its numbers
-        used = (columns.target, columns.weights, columns.y_err)
+        used, per = (columns.target, columns.weights, columns.y_err), search.options.get("constants_per")
         return cell(
-            str(search.table["name"]), forms.parameters(search.options), target=columns.target,
-            features=[name for name in columns.features if name not in used], weights=columns.weights,
-            y_err=columns.y_err, categories=columns.categories, drop_missing=columns.drop_missing, reading=reading,
-        )  # fmt: skip
+            str(search.table["name"]),
+            forms.parameters(search.options),
+            target=columns.target,
+            features=[name for name in columns.features if name not in used],
+            weights=columns.weights,
+            y_err=columns.y_err,
+            categories=[name for name in columns.categories if name != per],  # the estimator adds that one itself
+            drop_missing=columns.drop_missing,
+            reading=reading,
+        )
 
     def report(self, search: Search) -> bytes:
         """The report, made by the command in a process of its own: what draws its pictures stays out of the server."""
@@ -240,12 +247,22 @@ def _settings(options: Any, labels: Mapping[str, str]) -> Any:
     from prunesymnet.estimator import PruneSymRegressor
     from prunesymnet.estimator.parameters import settings_of, with_units
 
-    if options is not None and not isinstance(options, Mapping):
-        raise ValueError("options must be said by their names")
-    estimator = PruneSymRegressor(n_jobs=1, **forms.parameters(options or {}))
+    estimator = PruneSymRegressor(n_jobs=1, **forms.parameters(forms.in_formulas(options or {}, labels)))
     settings = with_units(settings_of(estimator), estimator, labels)
     settings.units_of(list(labels)[:-1], list(labels)[-1])  # or an error
     return settings
+
+
+def _columns(answers: Json) -> Columns:
+    """The columns that a form asks for. One whose categories have constants of their own is used as categories."""
+    columns, options = Columns.of(answers.get("columns")), answers.get("options")
+    if options is not None and not isinstance(options, Mapping):
+        raise ValueError("options must be said by their names")
+    per = (options or {}).get("constants_per")
+    if not isinstance(per, str) or not per:
+        return columns
+    features, categories = dict.fromkeys((*columns.features, per)), dict.fromkeys((*columns.categories, per))
+    return replace(columns, features=tuple(features), categories=tuple(categories))
 
 
 def _labels_of(data: Any, features: Sequence[str], answers: Json) -> dict[str, str]:

@@ -132,6 +132,15 @@
     }
   }
 
+  /* Columns of which one may be chosen: those that have few different values. */
+  function drawColumnChoices() {
+    for (const choice of document.querySelectorAll("[data-column-choice]")) {
+      const names = table.columns.filter((column) => column.name !== target() && column.distinct > 1 && column.distinct <= 50).map((column) => column.name);
+      const old = choice.value;
+      choice.replaceChildren(h("option", {value: ""}, "no column"), ...names.map((name) => h("option", {value: name, selected: name === old}, name)));
+    }
+  }
+
   // The form
 
   function pairRow(field, kind, first = "", second = "") {
@@ -148,10 +157,10 @@
     const options = {};
     for (const field of document.querySelectorAll("[data-option]")) {
       const {option: name, kind} = field.dataset;
-      const input = field.querySelector("input, select");
+      const input = field.querySelector("input, select, textarea");
       if (kind === "seconds") options[name] = Number(field.querySelector("[type=number]").value);
       else if (kind === "number") options[name] = input.value === "" ? null : Number(input.value);
-      else if (kind === "choice") options[name] = input.value;
+      else if (["choice", "text", "lines", "column"].includes(kind)) options[name] = input.value;
       else if (kind === "switch") options[name] = input.value === "yes";
       else if (kind === "by column") options[name] = [...field.querySelectorAll("input")].map((one) => [one.name, one.value]).filter(([, value]) => value.trim());
       else if (kind === "operators" || kind === "columns") options[name] = [...field.querySelectorAll(":checked")].map((box) => box.value);
@@ -187,6 +196,7 @@
     drawPairs();
     drawColumnChips();
     drawByColumn();
+    drawColumnChoices();
     drawSummary();
     check();
   }
