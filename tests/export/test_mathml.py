@@ -70,6 +70,7 @@ def test_parentheses_where_they_are_needed(formula, seen):
 def test_names_of_columns():
     assert "<mi>θ</mi><mn>2</mn>" in to_mathml(Variable("theta_2"))
     assert '<mi mathvariant="normal">speed</mi>' in to_mathml(Variable("speed"))
+    assert "".join(ElementTree.fromstring(to_mathml(Variable("c1[site]"))).itertext()) == "c1[site]"  # noqa: S314
     assert to_mathml(Constant(1.23456), digits=3) == "<math><mn>1.23</mn></math>"
     assert to_mathml(Variable("x"), target="y", block=True).startswith(
         '<math display="block"><mrow><mi>y</mi><mo>=</mo>'

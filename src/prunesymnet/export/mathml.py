@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from prunesymnet.export.latex import GREEK, name_parts
 from prunesymnet.expression import Constant, Expression, Variable, fold
 from prunesymnet.expression.printing import number_text
+from prunesymnet.expression.tree import index_of
 from prunesymnet.operators import Operator
 from prunesymnet.operators.operator import CALL, NEGATION, POWER, PRODUCT, SUM
 
@@ -115,6 +116,9 @@ def _number(text: str) -> Piece:
 
 
 def _name(name: str) -> str:
+    index = index_of(name)
+    if index is not None:  # a constant that has a value in each category
+        return f"<mrow>{_name(index[0])}<mo>[</mo>{_name(index[1])}<mo>]</mo></mrow>"
     stem, digits = name_parts(name)
     if GREEK.fullmatch(stem):
         shown = f"<mi>{_LETTERS[stem]}</mi>"

@@ -99,7 +99,7 @@ def look(found: Found, text: str, equation: Equation, labels: Mapping[str, str])
     return {
         "key": key_of(text),
         "text": f"{equation.target} = {equation.text()}",
-        "edit": equation.text(),
+        "edit": to_text(equation.expression, digits=6),  # as `parse` reads it
         "math": _math(equation.expression, equation.target),
         "named": _math(equation.named_form, equation.target) if constants else "",
         "known_as": equation.known_as,
