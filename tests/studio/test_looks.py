@@ -151,6 +151,7 @@ def test_errors_that_are_shares_are_counted_so(studio, client):
     Search(made, folder, "cubes", 1.0, table, columns, {}, "y", 60, wanted="stop").save()
     (point,) = client.get(f"/api/searches/{made}").json()["front"]
     found = client.get(f"/api/searches/{made}/formulas/{point['key']}").json()
+    assert 0.015 < np.sqrt(point["error"]) < 0.025
     own = client.post(f"/api/searches/{made}/fit", json={"form": "a*x**3"}).json()
     for one in (found, own):
         assert one["relative"]

@@ -111,7 +111,7 @@ class Found:
 
     def _count_errors_like(self, model: Front) -> None:
         """A search may have found that errors are shares of the values: formulas are fitted and shown so then."""
-        if model.best.relative and not isinstance(self.data.loss, Relative):
+        if model.best.relative and not self.relative:
             self.data = distinct_rows(self.run.tables[0]).with_loss("relative")
             self.points.clear()
             self.equations.clear()
@@ -119,6 +119,11 @@ class Found:
     def is_live(self) -> bool:
         """Whether the formulas of the lines are newer than the model."""
         return self.model is None or "ended" not in self.lines.last
+
+    @property
+    def relative(self) -> bool:
+        """Whether errors are counted as shares of the values."""
+        return isinstance(self.data.loss, Relative)
 
     def texts(self) -> list[str]:
         """The formulas of the front."""
@@ -140,6 +145,9 @@ class Found:
         with np.errstate(all="ignore"):
             values = np.broadcast_to(evaluate(expression, self.data.columns).values, self.data.rows)
         error = self.data.mse(values)
+        r2 = self.data.r2(error)
+        if self.relative and self.data.weights is not None:  # the mean square of the errors as shares of the value
+            error *= float(self.data.weights.sum()) / self.data.measurements
         shown = canonical(expression)
         short = to_text(shown, digits=DIGITS)
         return {
@@ -148,7 +156,7 @@ class Found:
             "math": to_mathml(shown, digits=DIGITS) if len(short) <= LONGEST_SHOWN else "",
             "complexity": expression.complexity,
             "error": error if np.isfinite(error) else None,
-            "r2": self.data.r2(error) if np.isfinite(error) else None,
+            "r2": r2 if np.isfinite(error) else None,
         }
 
 

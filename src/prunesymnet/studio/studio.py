@@ -157,6 +157,7 @@ class Studio:
             "name": search.name,
             "queue": [one.id for one in waiting(states)].index(search.id) + 1 if state == "queued" else 0,
             "final": not found.is_live(),
+            "relative": found.relative,
             "at_once": self.queue.at_once,
         }
         points = front_points(found, search.pins)

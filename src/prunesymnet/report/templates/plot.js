@@ -191,7 +191,7 @@ const Plot = (() => {
 
   /* The front: each formula a point that can be clicked and reached by keys. Points have key, complexity, error, text,
      and what they are: chosen, tie, pinned, selected, other. */
-  function front(element, points, choose, height) {
+  function front(element, points, choose, height, label = "typical error") {
     const known = points.filter((point) => point.error !== null && point.error >= 0);
     const positive = known.map((point) => Math.sqrt(point.error)).filter((error) => error > 0);
     const errors = range(positive, true, 0.1);
@@ -213,7 +213,7 @@ const Plot = (() => {
     const focused = element.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     const drawn = draw(element, {
       x: {label: "complexity: longer formulas to the right", domain: [0, most + 1]},
-      y: {label: "typical error", domain: [floor, errors[1]], log: true},
+      y: {label, domain: [floor, errors[1]], log: true},
       layers: steps.x.length > 1 ? [steps] : [], height, role: "group", title: `The front: ${known.length} formulas by complexity and error`,
     });
     const {svg, x, y} = drawn;

@@ -61,9 +61,7 @@
     by("progress").setAttribute("aria-valuenow", Math.round(share));
     by("progress").firstElementChild.style.width = `${share}%`;
     by("time").textContent = busy ? `${seconds(status.seconds)} of ${seconds(status.limit)}` : seconds(status.seconds);
-    by("scored").textContent = count(status.scored);
-    by("rate").textContent = count(status.rate);
-    by("fits").textContent = count(status.fits);
+    for (const name of ["scored", "rate", "fits"]) by(name).textContent = status[name] ? count(status[name]) : "–";
     const name = by("name");
     if (name && name.textContent !== status.name) name.textContent = status.name;
     const can = {pause: ["running", "starting", "queued"], stop: ["running", "starting", "queued", "paused"], resume: ["paused", "stopped", "cut off", "failed"], more: ["running", "paused", "queued", "ended"]};
@@ -108,7 +106,7 @@
     const place = by("front");
     if (!front.length) return;
     const points = front.map((point) => ({...point, selected: point.key === chosenKey, other: point.key === otherKey}));
-    Plot.front(place, points, (key, focus) => choose(key, focus ? place : null), 340);
+    Plot.front(place, points, (key, focus) => choose(key, focus ? place : null), 340, status.relative ? "typical error, as a share of the value" : "typical error");
     const focused = document.activeElement?.closest?.("tr")?.dataset.key;
     const kind = document.activeElement?.type === "checkbox" ? "input" : "button";
     const table = by("formulas");
