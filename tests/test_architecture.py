@@ -15,7 +15,7 @@ SOURCE = Path(prunesymnet.__file__).parent
 ORDER = {
     "": (
         "version", "errors", "settings", "optional", "operators", "data", "expression", "export", "network",
-        "coefficients", "bank", "catalogue", "equations", "selection", "search", "progress", "runs", "estimator",
+        "coefficients", "bank", "structure", "catalogue", "equations", "selection", "search", "progress", "runs", "estimator",
         "report", "cli", "__main__",
     ),
     "operators": ("operator", "protection", "onnx", "table", "custom"),
@@ -36,13 +36,14 @@ ORDER = {
         "bank", "monomials", "targets", "problem", "regression", "best", "scan", "query", "families", "family_scan",
         "family_fit",
     ),
+    "structure": ("splines", "exponents", "quantities", "smooth", "groups", "reduction"),
     "equations": ("equation", "front"),
     "search": (
         "constraints", "settings", "forms", "linear_model", "between_rows", "prediction", "rows", "budget", "archive",
         "stages", "screening", "waiting", "fitting", "stopping", "finish", "result", "columns", "threads", "loop",
     ),
     "search.stages": (
-        "base", "power_law", "polynomials", "networks", "unwrapping", "fixed_terms", "denominators",
+        "base", "power_law", "polynomials", "groups", "networks", "unwrapping", "fixed_terms", "denominators",
         "pairs", "singles", "chains", "rational", "powers", "factored_quotients", "families", "frequencies", "phases",
         "query_pairs", "pursuit", "grafts", "blocks",
     ),
@@ -51,7 +52,7 @@ ORDER = {
     "runs": ("files", "records", "model", "log", "folder", "run"),
     "report": (
         "drawing", "numbers", "panels", "loss", "places", "networks", "pruning", "graph", "layout", "formula",
-        "typeset", "plots", "effects", "rendering", "section", "page",
+        "typeset", "plots", "collapse", "effects", "rendering", "section", "page",
     ),
     "coefficients": (
         "significant", "least_squares", "reweighting", "fit", "uncertainty", "description", "linear", "closed_forms",

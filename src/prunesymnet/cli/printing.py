@@ -20,6 +20,7 @@ def _details(front: Front) -> str:
     lines = [str(front), ""]
     lines += [f"  known as {front.best.known_as}"] * bool(front.best.known_as)
     lines += [f"  {line}" for line in constants_text(front.best)]
+    lines += [f"  structure: {reduction}" for reduction in front.structure]
     some = f"{front.fits:,} formula{'s' * (front.fits != 1)}"
     tried = f"{some} fitted in {front.seconds:.1f} s" if front.fits else ""
     lines.append(f"  {': '.join(part for part in (tried, front.status) if part)}")

@@ -43,6 +43,7 @@ from prunesymnet.search.stages.networks import NETWORKS, network_of
 from prunesymnet.search.stopping import TO_SPARE, LimitReached, Limits, Patience, Progress, looks_like_noise
 from prunesymnet.search.threads import one_matrix_thread
 from prunesymnet.search.waiting import AT_ONCE, Waiting
+from prunesymnet.structure import Reduction
 
 SCREENING = Stage("columns", When.START)  # what is found while columns are chosen
 FITS_AT_A_TIME = 16  # of those that waited, between two looks at whether to stop
@@ -113,6 +114,7 @@ class _Search:
         self.waiting, self.patience = Waiting(self.rows.train.rows), Patience()
         self.watch, self.levels, self.scored = watch, start.levels, 0
         self.training: Training | None = None
+        self.structure: dict[str, Reduction] = {}
 
     def run(self) -> SearchResult:
         status = self.until_it_ends()
@@ -222,6 +224,7 @@ class _Search:
         rest when all are through. Whether an exact formula ends the search."""
         for stage, batch in batches:
             self.scored += batch.scored
+            self.structure |= {str(reduction): reduction for reduction in batch.structure}
             self.training = batch.training or self.training
             if batch.pruned:
                 for proposal, pruned in zip(batch.proposals, batch.pruned, strict=True):
@@ -300,7 +303,13 @@ class _Search:
             losses=tuple(training.losses),
             prunings=tuple(training.prunings),
             improvements=improvements,
-            front=replace(front, status=status.value, seconds=self.limits.seconds, fits=self.archive.fits),
+            front=replace(
+                front,
+                status=status.value,
+                seconds=self.limits.seconds,
+                fits=self.archive.fits,
+                structure=tuple(one.mapped(put_back).of(front.target) for one in self.structure.values()),
+            ),
             fits=self.archive.fits,
             levels=self.levels,
         )
