@@ -8,6 +8,8 @@ from typing import Any
 from benchmarks.conditions import (
     FURTHER,
     HOUR,
+    LAWS,
+    LAWS_LIMIT,
     LIMIT,
     LONG,
     MORE_NOISE,
@@ -21,7 +23,7 @@ from benchmarks.conditions import (
     UNRELATED,
 )
 from benchmarks.methods.ours import ABLATIONS, WITH_ONE
-from benchmarks.methods.registry import EVERYWHERE, QUICK, REFERENCES
+from benchmarks.methods.registry import EVERYWHERE, QUICK, REFERENCES, WITHOUT
 from benchmarks.problems import load
 from benchmarks.problems.real import names as real_names
 from benchmarks.trial import Trial
@@ -85,6 +87,8 @@ PLANS: dict[str, tuple[Runs, ...]] = {
     ),
     "further": (Runs(EVERYWHERE, sets=FURTHER),),
     "random": (Runs(EVERYWHERE, sets=(RANDOM,)),),
+    # random laws of four to eight columns, with and without the stage that finds their groups
+    "laws": (Runs(("ours", f"{WITHOUT}groups"), sets=(LAWS,), seconds=(LAWS_LIMIT,)),),
     "real": (Runs((*EVERYWHERE, *REFERENCES), sets=("real",), seeds=3),),
     "noise": (Runs(("ours", "operon", "operon-mdl"), noise=(0.0, 0.001, NOISE, 0.1)),),
     # gross outliers, and a loss that they do not decide

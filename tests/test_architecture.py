@@ -15,8 +15,8 @@ SOURCE = Path(prunesymnet.__file__).parent
 ORDER = {
     "": (
         "version", "errors", "settings", "optional", "operators", "data", "expression", "export", "network",
-        "coefficients", "bank", "structure", "catalogue", "equations", "selection", "search", "progress", "runs", "estimator",
-        "report", "cli", "__main__",
+        "coefficients", "bank", "structure", "catalogue", "equations", "selection", "search", "progress", "runs",
+        "estimator", "report", "cli", "__main__",
     ),
     "operators": ("operator", "protection", "onnx", "table", "custom"),
     "data": (
@@ -36,7 +36,9 @@ ORDER = {
         "bank", "monomials", "targets", "problem", "regression", "best", "scan", "query", "families", "family_scan",
         "family_fit",
     ),
-    "structure": ("splines", "exponents", "quantities", "smooth", "groups", "reduction"),
+    "structure": (
+        "splines", "exponents", "quantities", "smooth", "frame", "groups", "sums", "two_groups", "find", "reduction",
+    ),
     "equations": ("equation", "front"),
     "search": (
         "constraints", "settings", "forms", "linear_model", "between_rows", "prediction", "rows", "budget", "archive",

@@ -22,7 +22,7 @@ def test_what_is_left_is_that_of_plain_least_squares():
             solved = np.linalg.lstsq(columns * root[:, None], target * root, rcond=None)[0]
             lefts.append(np.sum((target * root - columns * root[:, None] @ solved) ** 2))
         np.testing.assert_allclose(share, lefts[1] / lefts[0], rtol=1e-6)
-        np.testing.assert_allclose(part.with_smooth(variable, 4).left, lefts[1] / weights.sum(), rtol=1e-6)
+        np.testing.assert_allclose(part.with_columns(curve).left, lefts[1] / weights.sum(), rtol=1e-6)
 
 
 def test_what_linear_columns_explain_leaves_nothing_to_a_smooth_function():

@@ -10,6 +10,7 @@ positive.
 """
 
 from itertools import combinations, product
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,9 +42,9 @@ def first_vectors(columns: int) -> Vectors:
     for largest in range(LARGEST, 0, -1):
         if (2 * largest + 1) ** columns < 2 * FIRST:
             return primitive(columns, largest)
-    few = columns
-    while few > 1 and len(primitive(columns, 1, few)) > FIRST:
-        few -= 1
+    few = 1
+    while sum(comb(columns, count) * 2 ** (count - 1) for count in range(1, few + 2)) <= FIRST:
+        few += 1
     return primitive(columns, 1, few)
 
 

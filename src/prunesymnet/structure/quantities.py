@@ -18,6 +18,16 @@ LARGEST_LOG = 600.0  # of a group in units of its median: beyond lie no floats
 
 
 @dataclass(frozen=True)
+class Quantity:
+    """Something made of the columns: its values, its formula, and its formula in the table's own columns, whatever
+    their units here."""
+
+    values: Array
+    formula: Expression
+    shown: Expression
+
+
+@dataclass(frozen=True)
 class Quantities:
     """Formulas with their values [quantities, rows], none of them 0; the first ones are columns. `shown` are the
     formulas in the table's own columns, which may have been divided by units here."""
@@ -59,25 +69,17 @@ class Quantities:
         return np.log(np.abs(self.values))
 
     def indices(self, vectors: Vectors) -> Array:
-        """For each vector of exponents the variable [vectors, rows] that a smooth function of the group is one of: its
-        logarithm, or (where its sign changes) what is as even on both sides of zero."""
-        found = vectors @ self.logs
+        """For each vector of exponents the variable [vectors, rows] that a smooth function of the group is one of."""
         negative = ((np.abs(vectors) % 2) @ (self.values < 0)) % 2 == 1
-        signed = negative.any(axis=1) & ~negative.all(axis=1)
-        if signed.any():
-            logs = found[signed] - np.median(found[signed], axis=1, keepdims=True)
-            size = np.exp(np.clip(logs, -LARGEST_LOG, LARGEST_LOG))
-            found[signed] = np.arcsinh(np.where(negative[signed], -size, size))
-        return np.asarray(found)
+        return even_index(vectors @ self.logs, negative)
 
-    def product(self, exponents: Array | Vectors) -> tuple[Array, Expression, Expression]:
-        """The quantities to these powers (the first ones, if there are fewer powers than quantities): the values, the
-        formula, and the formula as it is shown."""
+    def product(self, exponents: Array | Vectors) -> Quantity:
+        """The quantities to these powers (the first ones, if there are fewer powers than quantities)."""
         parts = [(k, float(exponent)) for k, exponent in enumerate(exponents) if exponent]
         with np.errstate(all="ignore"):
             values = np.prod([np.power(self.values[k], exponent) for k, exponent in parts], axis=0)
         made = [[(formulas[k], exponent) for k, exponent in parts] for formulas in (self.formulas, self.shown)]
-        return np.broadcast_to(values, self.values.shape[1:]), _quotient(made[0]), _quotient(made[1])
+        return Quantity(np.broadcast_to(values, self.values.shape[1:]), _quotient(made[0]), _quotient(made[1]))
 
 
 def _quotient(parts: list[tuple[Expression, float]]) -> Expression:
@@ -86,3 +88,15 @@ def _quotient(parts: list[tuple[Expression, float]]) -> Expression:
     below = [raised(base, -exponent) for base, exponent in parts if exponent < 0]
     top: Expression = reduce(Expression.__mul__, above) if above else Constant(1)
     return top / reduce(Expression.__mul__, below) if below else top
+
+
+def even_index(logs: Array, negative: NDArray[np.bool_]) -> Array:
+    """The variables [variables, rows] of quantities by the logarithms of their sizes, and where they are negative: the
+    logarithm itself, or (where the sign changes) what is as even on both sides of zero."""
+    signed = negative.any(axis=1) & ~negative.all(axis=1)
+    if not signed.any():
+        return logs
+    logs = logs.copy()
+    size = np.exp(np.clip(logs[signed] - np.median(logs[signed], axis=1, keepdims=True), -LARGEST_LOG, LARGEST_LOG))
+    logs[signed] = np.arcsinh(np.where(negative[signed], -size, size))
+    return logs

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 DEPENDENT = 1e-9  # of the largest eigenvalue: directions of a basis that the linear columns have already
 AT_A_TIME = 256  # variables: their bases fit into a processor's cache better than all of them
-NOTHING = 1e-28  # of the target's sum of squares: what linear columns leave below this is rounding
+LEAST_FREE = 1e-3  # of a row: one that only its own columns explain is predicted by nothing
 
 
 @dataclass(frozen=True)
@@ -44,20 +44,21 @@ class LinearPart:
         q = np.column_stack([self.columns, _orthonormal(self._beside(columns[None])[0])])
         return LinearPart(self.residual - q @ (q.T @ self.residual), q, self.roots)
 
-    def with_smooth(self, variable: Array, count: int) -> "LinearPart":
-        """With a smooth function of a variable in the linear part, on so many inner knots."""
-        return self.with_columns(basis(variable[None], knots(variable[None], count))[0])
-
     @property
     def left(self) -> float:
         """The weighted mean square that is left."""
         return float(self.residual @ self.residual)
 
     @property
+    def left_out(self) -> float:
+        """The same of rows that are predicted from all others."""
+        leverage = np.einsum("ni,ni->n", self.columns, self.columns)
+        return float(np.sum((self.residual / np.maximum(1 - leverage, LEAST_FREE)) ** 2))
+
+    @property
     def rows(self) -> float:
         """How many rows count, as if all that do did so alike."""
-        squares = self.roots**2
-        return float(1 / (squares @ squares))
+        return effective_rows(self.roots**2)
 
     @property
     def freedom(self) -> float:
@@ -72,7 +73,11 @@ class LinearPart:
         return np.concatenate([self._left_by(part, count) for part in parts]) if parts else np.zeros(0)
 
     def _left_by(self, variables: Array, count: int) -> Array:
-        columns = self._beside(basis(variables, knots(variables, count)))
+        return self.left_by_columns(basis(variables, knots(variables, count)))
+
+    def left_by_columns(self, columns: Array) -> Array:
+        """For each set of columns [sets, rows, columns] the share of what is left that these leave."""
+        columns = self._beside(columns)
         lengths = np.sqrt(np.einsum("kni,kni->ki", columns, columns))
         columns = columns / np.where(lengths > 0, lengths, 1.0)[:, None]
         size, along = np.linalg.eigh(columns.transpose(0, 2, 1) @ columns)
@@ -88,6 +93,16 @@ class LinearPart:
         for _ in range(2):
             columns = columns - self.columns @ (self.columns.T @ columns)
         return columns
+
+
+def effective_rows(weights: Array) -> float:
+    """How many rows count, as if all that do did so alike."""
+    return float(weights.sum() ** 2 / (weights @ weights))
+
+
+def curve_of(variable: Array, count: int) -> Array:
+    """The columns [rows, columns] of a smooth function of a variable, on so many inner knots."""
+    return np.asarray(basis(variable[None], knots(variable[None], count))[0])
 
 
 def coefficients(count: int) -> int:
