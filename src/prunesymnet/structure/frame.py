@@ -26,7 +26,8 @@ NEXT_TO_NOTHING = 1e-20  # of the logarithm's variation: a product of powers alo
 CLEARLY = 10.0  # bits: one in a thousand
 NEARLY_ALL = 1e-3  # of what a product of powers leaves of y: what is left is the spline's own error
 AS_GOOD = 4.0  # times what the best factor leaves: a rounded one may leave so much, and loses no more than chance
-SPLINE_ERROR = 1e-6  # of what a product of powers leaves of y: by that much, curves differ in how a spline fits them
+SPLINE_ERROR = 1e-4  # of what a product of powers leaves of y: by that much, curves differ in how a spline fits them
+NOTHING_LEFT = 1e-6  # the same where the factor is not one that a person would write
 CUT = 1e-10  # of the largest singular value: directions that a spline and the columns share
 NEAR_HALF = 0.1  # of an exponent: it is meant to be a whole number or a half
 CHOICES = 4  # of columns that a factor may do without
@@ -36,13 +37,18 @@ SMALLEST = 1e-30  # share that is left, for its logarithm
 
 @dataclass(frozen=True)
 class Found:
-    """y divided by the `factor`, a product of powers, depends on the `groups` only, but for a share `unexplained` of
-    its variation; the next best leave a share `second` of what a product of powers alone leaves."""
+    """y divided by each of the `factors`, products of powers of which the first is the simplest, depends on the
+    `groups` only, but for a share `unexplained` of its variation; the next best groups leave a share `second` of what a
+    product of powers alone leaves."""
 
-    factor: Quantity
+    factors: tuple[Quantity, ...]
     groups: tuple[Quantity, ...]
     unexplained: float
     second: float
+
+    @property
+    def factor(self) -> Quantity:
+        return self.factors[0]
 
 
 @dataclass(frozen=True)
@@ -110,15 +116,15 @@ class ProductFrame:
 
     # On y itself
 
-    def factored(self, curve: Array, free: Array | None) -> Factored | None:
-        """y as a product of powers times a smooth function with these columns [rows, columns]. The powers are rounded
-        if y does not speak against it, and as small as can be: powers of groups with the exponents `free` [groups,
-        columns] are part of the function as well as of the product (None: no power is)."""
+    def factored(self, curve: Array, free: Array | None) -> "list[Factored]":
+        """y as a product of powers times a smooth function with these columns [rows, columns], in the ways that are as
+        good: the powers rounded if y does not speak against it, and as small as can be. Powers of groups with the
+        exponents `free` [groups, columns] are part of the function as well as of the product (None: no power is)."""
         found = [one for exponents in self._choices(self.exponents(curve), free) if (one := self.fit(exponents, curve))]
-        if not found:
-            return None
-        enough = max(AS_GOOD * min(one.left for one in found), SPLINE_ERROR * self.left_by_power_law)
-        return min((one for one in found if one.left <= enough), key=lambda one: (not one.is_round, one.size))
+        enough = max(AS_GOOD * min((one.left for one in found), default=0.0), SPLINE_ERROR * self.left_by_power_law)
+        good = sorted((one for one in found if one.left <= enough), key=lambda one: (not one.is_round, one.size))
+        different = {tuple((one.exponents + 0.0).tolist()): one for one in reversed(good)}
+        return [one for one in reversed(different.values()) if one.is_round == good[0].is_round]
 
     def _choices(self, found: Array, free: Array | None) -> Iterator[Array]:
         """Exponents as they come out, and without columns that the groups have; rounded, and as they are."""
@@ -146,6 +152,11 @@ class ProductFrame:
         smooth = LinearPart.of(target, weights, [np.ones_like(target)]).with_columns(curve)
         return Factored(exponents, smooth, smooth.left * float(weights.sum()))
 
+    def found(self, factored: "list[Factored]", groups: tuple[Quantity, ...], second: float) -> Found:
+        """What is claimed."""
+        factors = tuple(self.columns.product(one.exponents) for one in factored)
+        return Found(factors, groups, factored[0].left / self.variation, second)
+
     @cached_property
     def variation(self) -> float:
         return float(self.weights @ (self.y - self.weights @ self.y / self.weights.sum()) ** 2)
@@ -162,7 +173,7 @@ class ProductFrame:
         """Whether what is left is next to nothing; or it looks like noise to all other variables [variables, rows], and
         the factor is one that a person would write: sums of functions of single columns are all but products of them
         to odd powers."""
-        if best.left <= NEARLY_ALL * self.left_by_power_law:
+        if best.left <= (NEARLY_ALL if best.is_round else NOTHING_LEFT) * self.left_by_power_law:
             return True
         return best.is_round and all(
             looks_like_noise(p, others) for p in (self.power_law.with_columns(curve), best.smooth)
@@ -170,8 +181,8 @@ class ProductFrame:
 
 
 def _without_columns(found: Array, free: Array) -> list[Array]:
-    """Exponents of which as many are 0 as there are groups whose powers may be taken off: the smallest, a few choices of
-    columns."""
+    """Exponents of which as many are 0 as there are groups whose powers may be taken off: of all choices of columns
+    the few that leave the smallest."""
     choices = []
     for chosen in combinations(np.flatnonzero(free.any(axis=0)), len(free)):
         part = free[:, chosen]

@@ -99,7 +99,6 @@ class Tried:
         columns = self.quantities.columns
         factored = frame.factored(curve, None if vector[columns:].any() else vector[None, :columns].astype(float))
         others = self.vectors[(self.vectors != vector).any(axis=1)]
-        if factored is None or not frame.is_complete(factored, curve, self.quantities.indices(others)):
+        if not factored or not frame.is_complete(factored[0], curve, self.quantities.indices(others)):
             return None
-        share = factored.left / frame.variation
-        return Found(frame.columns.product(factored.exponents), (self.quantities.product(vector),), share, second)
+        return frame.found(factored, (self.quantities.product(vector),), second)

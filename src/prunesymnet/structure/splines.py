@@ -23,18 +23,23 @@ def knots(variables: Array, count: int) -> Array:
 
 
 def basis(variables: Array, inner: Array) -> Array:
-    """The values [variables, rows, columns] of each variable's B-splines, by their recurrence over degrees."""
+    """The values [variables, rows, columns] of each variable's B-splines. Four of them are not 0 at a row, and come by
+    their recurrence over degrees from the knots around it."""
     low, high = variables.min(axis=1, keepdims=True), variables.max(axis=1, keepdims=True)
-    t = np.concatenate([np.repeat(low, DEGREE + 1, 1), inner, np.repeat(high, DEGREE + 1, 1)], axis=1)[:, None]
-    u = variables[:, :, None]
-    values = ((u >= t[..., :-1]) & (u < t[..., 1:])).astype(float)
-    last = (t[:, 0] < high).sum(axis=1) - 1  # piece that is not empty: it has its end
-    which, rows = np.nonzero(variables >= high)
-    values[which, rows] = 0.0
-    values[which, rows, last[which]] = 1.0
-    for p in range(1, DEGREE + 1):
-        left, right = t[..., p:-1] - t[..., : -p - 1], t[..., p + 1 :] - t[..., 1:-p]
-        rising = (u - t[..., : -p - 1]) / np.where(left > 0, left, np.inf)
-        falling = (t[..., p + 1 :] - u) / np.where(right > 0, right, np.inf)
-        values = rising * values[..., :-1] + falling * values[..., 1:]
+    t = np.concatenate([np.repeat(low, DEGREE + 1, 1), inner, np.repeat(high, DEGREE + 1, 1)], axis=1)
+    last = (t < high).sum(axis=1, keepdims=True) - 1  # piece that is not empty: it has its end
+    piece = np.minimum((variables[:, :, None] >= inner[:, None, :]).sum(axis=2) + DEGREE, np.maximum(last, DEGREE))
+    above = [np.take_along_axis(t, piece + k, axis=1) - variables for k in range(1, DEGREE + 1)]
+    below = [variables - np.take_along_axis(t, piece + 1 - k, axis=1) for k in range(1, DEGREE + 1)]
+    around = [np.ones_like(variables)]
+    for degree in range(1, DEGREE + 1):
+        carried, made = np.zeros_like(variables), []
+        for r, value in enumerate(around):
+            width = above[r] + below[degree - 1 - r]
+            part = value / np.where(width > 0, width, 1.0)
+            made.append(carried + above[r] * part)
+            carried = below[degree - 1 - r] * part
+        around = [*made, carried]
+    values = np.zeros((*variables.shape, inner.shape[1] + BEYOND_KNOTS))
+    np.put_along_axis(values, piece[:, :, None] - DEGREE + np.arange(BEYOND_KNOTS), np.stack(around, axis=2), axis=2)
     return values

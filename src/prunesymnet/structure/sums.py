@@ -113,10 +113,9 @@ def _claimed(frame: ProductFrame, terms: _Terms, known: Mapping[Sum, float]) -> 
     curve = curve_of(terms.indices([chosen])[0], frame.fine)
     factored = frame.factored(curve, None)
     others = terms.indices(one for one in known if one != chosen)
-    if factored is None or not frame.is_complete(factored, curve, others):
+    if not factored or not frame.is_complete(factored[0], curve, others):
         return None
-    factor = frame.columns.product(factored.exponents)
-    return Found(factor, (terms.quantity(chosen),), factored.left / frame.variation, second)
+    return frame.found(factored, (terms.quantity(chosen),), second)
 
 
 def _combined(columns: Mapping[str, Any], two: Any) -> list[tuple[int, Any]]:

@@ -32,7 +32,7 @@ LEFT_OUT = 1e-2  # of what a product of powers leaves: of rows that are predicte
 class _Pair:
     one: Vectors
     two: Vectors
-    factored: Factored
+    factored: list[Factored]
     left_out: float  # the sum of squares of y when each row is predicted from the others
 
     @property
@@ -61,8 +61,7 @@ def find_two_groups(tried: Tried) -> Found | None:
         return None
     chosen = min((pair for pair in same if pair.left_out <= AS_GOOD * best), key=lambda pair: pair.size)
     groups = tuple(quantities.product(vector) for vector in (chosen.one, chosen.two))
-    share, second = chosen.factored.left / frame.variation, other / frame.left_by_power_law
-    return Found(quantities.product(chosen.factored.exponents), groups, share, second)
+    return frame.found(chosen.factored, groups, other / frame.left_by_power_law)
 
 
 def _candidates(tried: Tried) -> list[tuple[Vectors, Vectors]]:
@@ -99,8 +98,9 @@ def _fitted(frame: ProductFrame, quantities: Quantities, one: Vectors, two: Vect
         curve = curve_of(index, min(int(most), FINE_KNOTS))
         tensor = np.concatenate([curve * values[:, None] ** k for k in range(degree + 1)], axis=1)
         factored = frame.factored(tensor, np.array([one, two], dtype=float))
-        if factored is not None and factored.is_round:
-            left_out = factored.smooth.left_out * factored.left / max(factored.smooth.left, TINY)
+        if factored and factored[0].is_round:
+            first = factored[0]
+            left_out = first.smooth.left_out * first.left / max(first.smooth.left, TINY)
             yield _Pair(one, two, factored, left_out)
 
 

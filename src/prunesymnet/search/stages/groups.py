@@ -8,7 +8,7 @@ have a group inside.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 
@@ -19,8 +19,13 @@ from prunesymnet.bank.targets import Factor
 from prunesymnet.expression import Constant, Expression, Variable
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
 from prunesymnet.structure.find import find_structure
-from prunesymnet.structure.frame import Found
+from prunesymnet.structure.quantities import Quantity
 from prunesymnet.structure.reduction import TARGET, Reduction
+
+FACTORS = 2  # products of powers to divide y by: they differ by powers of the group, and either may leave less to find
+WAYS = (4, 2)  # of a factor and a group, or one over it, that are searched at the first level and at each later one
+
+SLOW = ("query_pairs", "pursuit")  # stages that have their turn when the others have been through all ways
 
 
 def propose(context: Context) -> Iterator[Batch]:
@@ -33,12 +38,25 @@ def propose(context: Context) -> Iterator[Batch]:
     shown = tuple(group.shown for group in found.groups)
     reduction = Reduction(quantity, shown, found.unexplained, found.second)
     yield Batch([], structure=(reduction,))
-    reduced = reduced_problem(problem, found, names)
-    if reduced is None:
-        return
-    for _, batch in replace(context, problem=reduced.problem).run(When.START, When.LEVEL):
-        inner = tuple(one.inside(reduction, dict(zip(names, shown, strict=True))) for one in batch.structure)
-        yield replace(batch, proposals=[reduced.put_back(p) for p in batch.proposals], structure=inner)
+    ways = list(product(found.factors[:FACTORS], orientations(found.groups)))[: WAYS[min(context.budget.level, 1)]]
+    made = [reduced_problem(problem, factor, groups, names) for factor, groups in ways]
+    searches = [(reduced, False) for reduced in made] + [(reduced, True) for reduced in made[:1]]
+    for reduced, slow in searches:
+        if reduced is None:
+            continue
+        stages = tuple(stage for stage in context.stages if (stage.name in SLOW) == slow or stage.propose is None)
+        inside = replace(context, problem=reduced.problem, stages=stages)
+        for _, batch in inside.run(When.START, When.LEVEL):
+            inner = tuple(one.inside(reduction, dict(zip(names, shown, strict=True))) for one in batch.structure)
+            yield replace(batch, proposals=[reduced.put_back(p) for p in batch.proposals], structure=inner)
+
+
+def orientations(groups: tuple[Quantity, ...]) -> list[tuple[Quantity, ...]]:
+    """Groups as they are, and a single one upside down: exp(1/N**2) is a short formula of 1/N."""
+    if len(groups) != 1 or not (groups[0].values != 0).all():
+        return [groups]
+    (group,) = groups
+    return [groups, (Quantity(1 / group.values, 1 / group.formula, 1 / group.shown),)]
 
 
 @dataclass(frozen=True)
@@ -53,16 +71,18 @@ class Reduced:
         return replace(proposal, expression=self.factor.wrap(proposal.expression.substitute(self.parts)))
 
 
-def reduced_problem(problem: Problem, found: Found, names: list[str]) -> Reduced | None:
-    """The problem whose columns are the groups, with units like any column; None where too few rows have a value."""
-    before = found.factor
+def reduced_problem(
+    problem: Problem, before: Quantity, groups: tuple[Quantity, ...], names: list[str]
+) -> Reduced | None:
+    """The problem whose columns are the groups, with units like any column, and whose target is divided by what stands
+    before; None where too few rows have a value."""
     divided = problem.target.undo(Factor(Term(before.values, before.formula)))
-    if divided is None or not all(np.isfinite(group.values).all() for group in found.groups):
+    if divided is None or not all(np.isfinite(group.values).all() for group in groups):
         return None
     unit = unit_of(divided.values)
     factor = Factor(Term(unit * before.values, before.formula if unit == 1 else Constant(unit) * before.formula))
     columns, parts = {}, {}
-    for name, group in zip(names, found.groups, strict=True):
+    for name, group in zip(names, groups, strict=True):
         size = unit_of(group.values)
         columns[name] = group.values / size
         parts[name] = group.formula if size == 1 else Constant(1 / size) * group.formula
