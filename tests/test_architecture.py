@@ -46,8 +46,8 @@ ORDER = {
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "groups", "networks", "unwrapping", "fixed_terms", "denominators",
-        "pairs", "singles", "chains", "rational", "powers", "factored_quotients", "families", "frequencies", "phases",
-        "query_pairs", "pursuit", "grafts", "blocks",
+        "pairs", "singles", "chains", "angles", "rational", "powers", "factored_quotients", "families", "frequencies",
+        "phases", "query_pairs", "pursuit", "grafts", "blocks",
     ),
     "cli": ("settings", "printing", "tables", "demo", "draw", "app"),
     "estimator": ("parameters", "tables", "forms", "regressor"),

@@ -62,9 +62,8 @@ def load(name: str = "paper") -> tuple[Problem, ...]:
         kind, seed = name.split("-")
         return tuple((random_laws if kind == "laws" else random_formulas).draw(seed=int(seed)))
     if name not in SETS:
-        raise ValueError(
-            f"no problem set is named {name!r}; there are {', '.join(SETS)}, and random-1, laws-1, random-2, ..."
-        )
+        drawn = "random-1, random-2, ..., and laws-1, laws-2, ..."
+        raise ValueError(f"no problem set is named {name!r}; there are {', '.join(SETS)}, {drawn}")
     with (Path(__file__).parent / f"{name}.csv").open(newline="") as file:
         return tuple(_problem(row) for row in csv.DictReader(file))
 

@@ -9,8 +9,8 @@ physics are; drawn anew from another seed for each release (`benchmarks.conditio
 - M has each column that is not in the group to a power of 1 or -1, 2 or -2, or 1/2 or -1/2 (a half, a quarter and a
   quarter of the time), and one in three of the group's columns, too.
 
-A law is kept if its points can be drawn and show all of it, as for random formulas: the columns go from 1 to 3, and stay
-positive when the box is widened. Nothing here looks at what any search can do.
+A law is kept if its points can be drawn and show all of it, as for random formulas: the columns go from 1 to 3, and
+stay positive when the box is widened. Nothing here looks at what any search can do.
 """
 
 from collections.abc import Iterator

@@ -26,18 +26,8 @@ def test_no_structure_is_claimed_where_there_is_none_and_the_summary_counts():
     rows = [structure.looked_at(structure.without_structure(number, 0)) | MADE_BY for number in range(4)]
     assert [row["kind"] for row in rows] == ["noise", "sum"] * 2
     assert all(row["claimed"] is None for row in rows)
-    runs = [
-        {
-            "method": m,
-            "problem": "laws-1-4v-01",
-            "set": "laws-1",
-            "limit": 20.0,
-            "recovered": m == "ours",
-            "seconds": 1.0,
-        }
-        | MADE_BY
-        for m in ("ours", "without-groups")
-    ]
+    run = {"problem": "laws-1-4v-01", "set": "laws-1", "limit": 20.0, "seconds": 1.0} | MADE_BY
+    runs = [run | {"method": name, "recovered": name == "ours"} for name in ("ours", "without-groups")]
     text = structure.summary(rows, runs)
     assert "| noise | 2 | 0 |" in text
     assert "| ours | 1 of 1 | 1 of 1 | 1.0 |" in text

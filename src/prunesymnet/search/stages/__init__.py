@@ -4,6 +4,7 @@
 something is lost without it.
 """
 
+from prunesymnet.search.stages.angles import ANGLES
 from prunesymnet.search.stages.base import Batch, Context, Stage, Training, When
 from prunesymnet.search.stages.blocks import BLOCKS
 from prunesymnet.search.stages.chains import CHAINS
@@ -35,6 +36,7 @@ STAGES: tuple[Stage, ...] = (
     PAIRS,
     SINGLES,
     CHAINS,
+    ANGLES,
     RATIONAL,
     POWERS,
     FACTORED_QUOTIENTS,
