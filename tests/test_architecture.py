@@ -37,7 +37,8 @@ ORDER = {
         "family_fit",
     ),
     "structure": (
-        "splines", "exponents", "quantities", "smooth", "frame", "groups", "sums", "two_groups", "find", "reduction",
+        "splines", "exponents", "quantities", "smooth", "frame", "groups", "sums", "two_groups", "products", "find",
+        "reduction",
     ),
     "equations": ("equation", "front"),
     "search": (

@@ -7,6 +7,7 @@ from contexts import columns_of
 from prunesymnet.expression import evaluate, parse
 from prunesymnet.structure.find import find_structure
 from prunesymnet.structure.frame import chance_bits
+from prunesymnet.structure.products import Product
 from prunesymnet.structure.quantities import Quantities
 
 ROWS = 120
@@ -90,3 +91,11 @@ def test_differences_are_of_the_tables_own_numbers():
     made = Quantities.of({"x": x / 1e3, "y": y}).with_differences({"x": x / 1e3, "y": y}, {"x": 1e3})
     np.testing.assert_allclose(made.values[2], x - y)
     assert [str(formula) for formula in made.shown[2:]] == ["x - y", "x + y"]
+
+
+def test_a_product_of_two_functions_is_found_where_no_group_is():
+    found, columns, y = found_in("exp(-(x - 2)**2)/(1 + (y - 2)**2)")
+    assert isinstance(found, Product)
+    assert {str(group.formula) for group in found.groups} == {"x", "y"}
+    made = found.factor.values * found.curves[0] * found.curves[1]
+    np.testing.assert_allclose(made, y, atol=0.01 * y.max())

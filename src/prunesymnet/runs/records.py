@@ -136,6 +136,7 @@ def of_reduction(reduction: Reduction) -> Record:
         "groups": [to_text(group) for group in reduction.groups],
         "unexplained": reduction.unexplained,
         "second": reduction.second,
+        "product": reduction.product,
     }
 
 
@@ -150,6 +151,7 @@ def to_reduction(record: Any, names: tuple[str, ...], operators: Sequence[Operat
         tuple(to_formula(group, names, operators) for group in groups),
         number(take("unexplained"), "unexplained"),
         number(take("second"), "second"),
+        take("product", bool),
     )
 
 

@@ -80,13 +80,16 @@ class ProductFrame:
     fine: int  # knots for the best
 
     @classmethod
-    def of(cls, columns: Mapping[str, Array], y: Array, weights: Array) -> "ProductFrame | None":
-        """None where a product of powers explains y alone, or there are too few rows to tell."""
+    def of(
+        cls, columns: Mapping[str, Array], y: Array, weights: Array, *, evenly: bool = False
+    ) -> "ProductFrame | None":
+        """Rows count by the square of y, as relative noise grows where y shrinks; or `evenly`. None where a product of
+        powers explains y alone, or there are too few rows to tell."""
         plain = Quantities.of(columns)
         rows = (y != 0) & (weights > 0)
         if len(columns) < 2 or not plain.columns or not rows.any():
             return None
-        squares = even_out(weights * (y / np.abs(y).max()) ** 2)  # relative noise grows as y shrinks
+        squares = np.where(rows, weights, 0.0) if evenly else even_out(weights * (y / np.abs(y).max()) ** 2)
         with np.errstate(divide="ignore"):
             goal = np.where(rows, np.log(np.abs(y)), 0.0)
         power_law = LinearPart.of(goal, squares, [np.ones_like(y), *plain.logs])
@@ -163,11 +166,11 @@ class ProductFrame:
 
     @cached_property
     def left_by_power_law(self) -> float:
-        """Of y itself."""
+        """Of y itself; no more than a constant leaves, as a fit on logarithms may be far off where y is large."""
         part = self.power_law
         with np.errstate(all="ignore"):
             fitted = self.goal - np.where(part.roots > 0, part.residual / part.roots, np.inf)
-            return float(self.weights @ (np.abs(self.y) - np.exp(fitted)) ** 2)
+            return min(float(self.weights @ (np.abs(self.y) - np.exp(fitted)) ** 2), self.variation)
 
     def is_complete(self, best: Factored, curve: Array, others: Array) -> bool:
         """Whether what is left is next to nothing; or it looks like noise to all other variables [variables, rows], and

@@ -10,23 +10,28 @@ from dataclasses import dataclass, replace
 
 from prunesymnet.expression import Expression, Variable, canonical, to_text
 
-TARGET = "y"  # stands for the target until its name is known
+TARGET = "_target_"  # stands for the target until its name is known; no column is called so
 DIGITS = 4  # of exponents and constants in a sentence
 
 
 @dataclass(frozen=True)
 class Reduction:
     """`quantity`, made of the target and the columns, depends on the `groups` only, but for a share `unexplained` of
-    the target's variation; the next best groups leave a share `second` of what no group explains."""
+    the target's variation; the next best groups leave a share `second` of what no group explains. With `product`, it is
+    a function of the one group times a function of the other."""
 
     quantity: Expression
     groups: tuple[Expression, ...]
     unexplained: float
     second: float
+    product: bool = False
 
     def __str__(self) -> str:
-        groups = " and ".join(to_text(group, digits=DIGITS) for group in self.groups)
-        said = f"{to_text(self.quantity, digits=DIGITS)} depends on {groups} only"
+        what, *groups = (to_text(formula, digits=DIGITS) for formula in (self.quantity, *self.groups))
+        if self.product:
+            said = f"{what} is a function of {' times a function of '.join(groups)}"
+        else:
+            said = f"{what} depends on {' and '.join(groups)} only"
         return f"{said}; unexplained {max(self.unexplained, 0.0):.0e}"
 
     def mapped(self, change: Callable[[Expression], Expression]) -> "Reduction":

@@ -16,7 +16,7 @@ def proposals(data):
 
 @pytest.mark.parametrize("law", ["sqrt(x**2 + y**2 - 2*x*y*cos(u - v))", "x*y + 3*x*sin(u) - v*cos(u)"])
 def test_all_terms_of_a_law_of_sides_and_angles_are_found_at_once(law):
-    data = table(law, names="uvxy", rows=100, low=1.0, high=4.0)
+    data = table(law, names="uvxy", rows=130, low=1.0, high=4.0)
     best = min(proposals(data), key=lambda proposal: proposal.unexplained)
     np.testing.assert_allclose(values_of(best, data.columns), data.y, rtol=1e-6)
 

@@ -16,9 +16,12 @@ from prunesymnet.bank.bank import Term
 from prunesymnet.bank.problem import Problem, unit_of
 from prunesymnet.bank.query import Proposal
 from prunesymnet.bank.targets import Factor
-from prunesymnet.expression import Constant, Expression, Variable
+from prunesymnet.coefficients.description import rough_length
+from prunesymnet.expression import Constant, Expression, Variable, evaluate
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
 from prunesymnet.structure.find import find_structure
+from prunesymnet.structure.frame import Found
+from prunesymnet.structure.products import Product
 from prunesymnet.structure.quantities import Quantity
 from prunesymnet.structure.reduction import TARGET, Reduction
 
@@ -27,28 +30,65 @@ WAYS = (4, 2)  # of a factor and a group, or one over it, that are searched at t
 
 SLOW = ("query_pairs", "pursuit")  # stages that have their turn when the others have been through all ways
 
+BEST = 3  # formulas of the first factor of a product, with which the second is searched
+AS_FITTED = 1e-6  # of the variation: what a spline leaves, below which formulas of a factor are not told apart
+
 
 def propose(context: Context) -> Iterator[Batch]:
     problem = context.problem
     found = find_structure(problem.columns, problem.y, problem.weights, problem.units)
     if found is None:
         return
-    names = _free_names(problem, len(found.groups))
     quantity = Variable(TARGET) if found.factor.formula == Constant(1) else Variable(TARGET) / found.factor.shown
     shown = tuple(group.shown for group in found.groups)
-    reduction = Reduction(quantity, shown, found.unexplained, found.second)
+    reduction = Reduction(quantity, shown, found.unexplained, found.second, isinstance(found, Product))
     yield Batch([], structure=(reduction,))
+    names = _free_names(problem, len(found.groups))
+    if isinstance(found, Product):
+        yield from of_factors(context, found, names)
+        return
+    for batch, reduced in of_groups(context, found, names):
+        inner = tuple(one.inside(reduction, dict(zip(names, shown, strict=True))) for one in batch.structure)
+        yield replace(batch, proposals=[reduced.put_back(p) for p in batch.proposals], structure=inner)
+
+
+def of_groups(context: Context, found: Found, names: list[str]) -> "Iterator[tuple[Batch, Reduced]]":
+    """The batches of all stages on the problem whose columns are the groups, in several ways."""
     ways = list(product(found.factors[:FACTORS], orientations(found.groups)))[: WAYS[min(context.budget.level, 1)]]
-    made = [reduced_problem(problem, factor, groups, names) for factor, groups in ways]
-    searches = [(reduced, False) for reduced in made] + [(reduced, True) for reduced in made[:1]]
-    for reduced, slow in searches:
+    made = [reduced_problem(context.problem, factor, groups, names) for factor, groups in ways]
+    for reduced, slow in [(reduced, False) for reduced in made] + [(reduced, True) for reduced in made[:1]]:
+        if reduced is not None:
+            yield from ((batch, reduced) for batch in batches_of(context, reduced.problem, slow=slow))
+
+
+def of_factors(context: Context, found: Product, names: list[str]) -> Iterator[Batch]:
+    """A function of the one group with the other as it was fitted; then the other, with the best of the first."""
+    rows = len(context.problem.y)
+    for k in (0, 1):
+        (group,), (other,) = found.groups[k : k + 1], found.groups[1 - k : 2 - k]
+        fitted = Quantity(found.factor.values * found.curves[1 - k], Constant(1), Constant(1))
+        reduced = reduced_problem(context.problem, fitted, (group,), names[:1])
         if reduced is None:
             continue
-        stages = tuple(stage for stage in context.stages if (stage.name in SLOW) == slow or stage.propose is None)
-        inside = replace(context, problem=reduced.problem, stages=stages)
-        for _, batch in inside.run(When.START, When.LEVEL):
-            inner = tuple(one.inside(reduction, dict(zip(names, shown, strict=True))) for one in batch.structure)
-            yield replace(batch, proposals=[reduced.put_back(p) for p in batch.proposals], structure=inner)
+        proposals = [p for batch in batches_of(context, reduced.problem) for p in batch.proposals]
+        proposals.sort(key=lambda p: rough_length(p.expression, rows, max(p.unexplained, AS_FITTED)))
+        for first in proposals[:BEST]:
+            formula = first.expression.substitute(reduced.parts)
+            values, finite = evaluate(formula, context.problem.columns)
+            if not finite.all() or not (values != 0).all():
+                continue
+            before = found.factor.formula * formula
+            known = Quantity(found.factor.values * values, before, before)
+            rest = reduced_problem(context.problem, known, (other,), names[1:])
+            if rest is not None:
+                for batch in batches_of(context, rest.problem):
+                    yield replace(batch, proposals=[rest.put_back(p) for p in batch.proposals], structure=())
+
+
+def batches_of(context: Context, problem: Problem, *, slow: bool = False) -> Iterator[Batch]:
+    """Of the stages that are slow, or of the others, on another problem."""
+    stages = tuple(stage for stage in context.stages if (stage.name in SLOW) == slow or stage.propose is None)
+    yield from (batch for _, batch in replace(context, problem=problem, stages=stages).run(When.START, When.LEVEL))
 
 
 def orientations(groups: tuple[Quantity, ...]) -> list[tuple[Quantity, ...]]:
