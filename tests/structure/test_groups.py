@@ -94,7 +94,7 @@ def test_differences_are_of_the_tables_own_numbers():
 
 
 def test_a_product_of_two_functions_is_found_where_no_group_is():
-    found, columns, y = found_in("exp(-(x - 2)**2)/(1 + (y - 2)**2)")
+    found, _, y = found_in("exp(-(x - 2)**2)/(1 + (y - 2)**2)")
     assert isinstance(found, Product)
     assert {str(group.formula) for group in found.groups} == {"x", "y"}
     made = found.factor.values * found.curves[0] * found.curves[1]
