@@ -10,7 +10,7 @@ PAPER_PLANS := paper presets
 PAPER_TABLES := votes recovered ablation-votes ablation-recovered paper-plus
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-cpus test-cpu fuzz check format docs docs-serve bench-setup bench bench-paper tables gallery clean
+.PHONY: help setup demo test test-all test-cpus test-cpu fuzz check lint types results site format docs docs-serve bench-setup bench bench-paper tables gallery clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,17 +26,22 @@ $(STAMP): pyproject.toml constraints.txt
 demo: setup ## find four laws of physics in the tables they come from
 	@$(VENV)/bin/prunesymnet demo
 
-test: setup ## the tests, on every core, with coverage
-	@$(PY) -m pytest -n auto --dist loadfile -q -m "not slow" --cov --cov-report=term
+# Files are handed out in their order, which ends with small ones: by the number of their tests, as is usual, the longest
+# ones would come last, when nothing is left for the other cores.
+PYTEST := $(PY) -m pytest -n auto --dist loadfile --no-loadscope-reorder -q
 
-test-all: setup ## the slow tests too
-	@$(PY) -m pytest -n auto --dist loadfile -q --cov --cov-report=term
+test: setup ## the tests, on every core
+	@$(PYTEST) -m "not slow"
+
+test-all: setup ## the slow tests too, with coverage (which takes as long again)
+	@$(PYTEST) --cov --cov-report=term
 
 test-cpus: setup ## search, training, pruning and coefficients as other processors would compute them (a quarter of an hour)
 	@$(PY) tests/processors.py
 
+# That a stage can be switched off does not hang on the processor.
 test-cpu: setup ## the same for one processor that is not this machine's own
-	@$(PY) tests/processors.py --one tests/search/test_search.py tests/search/test_default_search.py tests/network tests/coefficients
+	@$(PY) tests/processors.py --one -k "not switched_off" tests/search/test_search.py tests/search/test_default_search.py tests/network tests/coefficients
 
 fuzz: setup ## random tables, texts and damaged files, new ones each time (half an hour); `make test` tries a tenth
 	@$(PY) -m pip install --quiet -c constraints.txt -e '.[fuzz]' || echo "atheris can't be installed here: left out"
@@ -45,11 +50,20 @@ fuzz: setup ## random tables, texts and damaged files, new ones each time (half 
 	@! $(PY) -c "import atheris" 2>/dev/null || $(PY) tests/fuzz/with_atheris.py model -runs=20000
 
 check: setup ## formatting, lint, types, that the tables are those of the runs, and that the documentation can be built
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target lint types results site
+
+lint: setup
 	@$(PY) -m ruff format --check .
 	@$(PY) -m ruff check .
+
+types: setup
 	@$(PY) -m mypy
+
+results: setup
 	@$(PY) -m benchmarks.tables --check
 	@$(PY) -m benchmarks.readme --check
+
+site: setup
 	@$(PY) -m mkdocs build --strict --quiet --site-dir .cache/site
 
 format: setup ## put the code into shape

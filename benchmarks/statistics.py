@@ -72,6 +72,8 @@ def better(runs: pd.DataFrame, apart: Sequence[str] = ()) -> Iterator[pd.DataFra
     """The runs of the methods that are the better of others, condition by condition: those of the one that recovers
     more, then has more right forms, then the larger R², on the problems and seeds that all of them have."""
     for name, method in METHODS.items():
+        if not method.better_of:
+            continue
         for _, part in runs[runs["method"].isin(method.better_of)].groupby([*CONDITION, *apart], dropna=False):
             shared = part[part.groupby(["problem", "seed"])["method"].transform("nunique") == len(method.better_of)]
             if shared.empty:

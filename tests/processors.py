@@ -100,7 +100,17 @@ def main(arguments: list[str]) -> int:
         if "--list" not in ours:
             # Threads that wait for a core which another process has take several times as long.
             workers = max(1, (os.cpu_count() or 1) // int(settings.get("TEST_THREADS", "1")))
-            command = [sys.executable, "-m", "pytest", "-q", "-n", str(workers), "--dist", "loadfile"]
+            command = [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "-n",
+                str(workers),
+                "--dist",
+                "loadfile",
+                "--no-loadscope-reorder",
+            ]
             command += ["-m", "not slow", *options]
             if subprocess.run(command, env=os.environ | settings, cwd=ROOT).returncode:
                 failed.append(name)

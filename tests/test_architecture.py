@@ -43,7 +43,8 @@ ORDER = {
     "equations": ("equation", "front"),
     "search": (
         "constraints", "settings", "forms", "linear_model", "between_rows", "prediction", "rows", "budget", "archive",
-        "stages", "screening", "waiting", "fitting", "stopping", "finish", "result", "columns", "threads", "loop",
+        "stages", "screening", "waiting", "fitting", "stopping", "error_shares", "finish", "result", "columns",
+        "threads", "loop",
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "groups", "networks", "unwrapping", "fixed_terms", "denominators",

@@ -34,18 +34,18 @@ def test_a_search_needs_no_torch():
     ).splitlines() == ["y = x1**2/2 - x1", "True"]
 
 
-@pytest.mark.parametrize(
-    ("call", "what"),
-    [
-        ("psn.PruneSymRegressor(device='cuda').fit([[1], [2], [3]], [1, 2, 3])", "device='cuda'"),
-        ("psn.PruneSymRegressor().fit_form('a*x', [[1], [2], [3]], [1, 2, 3]).torch()", "to_torch"),
-        ("psn.TensorBoard('.')", "TensorBoard"),
-        ("psn.make_operator('bump', abs, torch=abs)", "torch="),
-    ],
-)
-def test_what_needs_torch_says_what_to_install(call, what):
-    code = f"import prunesymnet as psn\ntry:\n    {call}\nexcept ImportError as error:\n    print(error)"
-    assert outcome(code).strip() == f"{what} needs torch: pip install 'prunesymnet[torch]'"
+NEEDS_TORCH = {
+    "psn.PruneSymRegressor(device='cuda').fit([[1], [2], [3]], [1, 2, 3])": "device='cuda'",
+    "psn.PruneSymRegressor().fit_form('a*x', [[1], [2], [3]], [1, 2, 3]).torch()": "to_torch",
+    "psn.TensorBoard('.')": "TensorBoard",
+    "psn.make_operator('bump', abs, torch=abs)": "torch=",
+}
+
+
+def test_what_needs_torch_says_what_to_install():
+    calls = "".join(f"try:\n    {call}\nexcept ImportError as error:\n    print(error)\n" for call in NEEDS_TORCH)
+    said = outcome("import prunesymnet as psn\n" + calls).splitlines()
+    assert said == [f"{what} needs torch: pip install 'prunesymnet[torch]'" for what in NEEDS_TORCH.values()]
 
 
 def test_the_command_says_what_to_install(tmp_path):

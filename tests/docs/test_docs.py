@@ -25,8 +25,9 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# A command of ours in a pipe: what it reads, what it is asked for, and whether only its first line is shown.
-OURS = re.compile(r"(?:(?P<before>.*) \| )?prunesymnet (?P<arguments>[^|;<>$]*?)(?P<head> \| head -1)?")
+# A command of ours in a pipe: what it reads, what it is asked for, and what is done with what it prints.
+OURS = re.compile(r"(?:(?P<before>.*) \| )?prunesymnet (?P<arguments>[^|;<>$]*?)(?P<after> \| (head|tail) -1| > \S+)?")
+CODE = '; echo "exit code $?"'
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 
 
@@ -70,7 +71,7 @@ def shell(tmp_path, monkeypatch):
     def run(command):
         # Ours is run here, with what is piped into it: another process would only take its time to import what is here
         # already.
-        ours = OURS.fullmatch(command)
+        ours = OURS.fullmatch(command.removesuffix(CODE))
         if ours is None:
             done = subprocess.run(
                 ["/bin/bash", "-c", command], cwd=folder, env=environment, text=True,
@@ -81,7 +82,16 @@ def shell(tmp_path, monkeypatch):
         with monkeypatch.context() as patch:
             patch.chdir(folder)
             done = CliRunner().invoke(app, shlex.split(ours["arguments"]), input=given)
-        return done.exit_code, done.output.partition("\n")[0] + "\n" if ours["head"] else done.output
+        return after(ours["after"] or "", done, command.endswith(CODE))
+
+    def after(what, done, code):
+        shown = done.output.splitlines(keepends=True)
+        if what.startswith(" > "):
+            (folder / what.removeprefix(" > ")).write_text(done.stdout)
+            shown = [done.stderr]
+        elif what:
+            shown = shown[:1] if "head" in what else shown[-1:]
+        return done.exit_code, "".join(shown) + (f"exit code {done.exit_code}\n" if code else "")
 
     return run
 

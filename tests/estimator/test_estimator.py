@@ -145,7 +145,7 @@ def test_nothing_is_checked_before_fit():
         ("constraints", {"allow": 3}, "allow must be a function"),
         ("selection", "best", "selection must be a function or one of mdl, bic.*'best'"),
         ("selection", ["mdl"], "selection must be a function or one of"),
-        ("loss", "mae", "loss must be a function or one of squared, absolute, huber.*'mae'"),
+        ("loss", "mae", "loss must be a function or one of auto, squared, absolute, huber.*'mae'"),
         ("loss", np.sum, "its parameters can't be read|a value for each of"),
         ("time_limit", 0, "time_limit must be a number of seconds > 0, got 0"),
         ("time_limit", "5", "time_limit must be a number of seconds > 0, got '5'"),

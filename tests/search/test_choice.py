@@ -103,6 +103,17 @@ def test_the_linear_model_is_chosen_where_it_predicts_rows_left_out_better():
 # ---- one law, one row -------------------------------------------------------------------------------------
 
 
+def test_a_pole_through_two_rows_is_not_chosen():
+    x = np.linspace(0, 10, 60)
+    y = 3 * x + np.random.default_rng(2).normal(size=60)
+    y[30:32] += 12, -14
+    front = shown(make_dataset(x, y, names=["x"]), "3.0*x", "3.0*x + 0.5/(5.2 - x)")
+    with_pole = next(e for e in front if e.complexity > 5 and "/" in e.text())
+    line = next(e for e in front if e.complexity == 3)
+    assert with_pole.description_length < line.description_length - 4
+    assert front.best is line
+
+
 def test_a_law_that_is_rounded_and_the_same_law_as_it_was_fitted_are_one_row():
     x = np.linspace(0, 3, 60)
     table = make_dataset(x, 2 * x + 0.5 + 0.1 * np.random.default_rng(0).normal(size=60), names=["x"])

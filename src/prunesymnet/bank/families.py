@@ -172,6 +172,10 @@ SIMPLE = (
 )
 """With one constant inside."""
 
+FACTORS = (Family.of("1/(exp(t*g) - 1)", _rising), Family.of("1 - exp(t*g)", _falling))
+"""Of products with a node. Their logarithms are among the simple ones; but where points are noisy, those of the target
+are far off, or there are none."""
+
 LOCATED = (
     Family.of("exp(t*(g - m)**2)", _peaks),
     Family.of("1/((g - m)**2 + t)", _squared_widths),

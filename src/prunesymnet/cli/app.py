@@ -108,8 +108,8 @@ LossName = Annotated[
     str,
     typer.Option(
         "--loss",
-        help="What an error costs: squared, absolute, huber (for outliers), relative, poisson (for counts), "
-        "quantile:0.9.",
+        help="What an error costs: auto (squared, or relative where the rows show that errors are shares of the "
+        "values), squared, absolute, huber (for outliers), relative, poisson (for counts), quantile:0.9.",
     ),
 ]
 Preset = Annotated[
@@ -157,7 +157,7 @@ def fit(
     sheet: Sheet = None,
     weights: Annotated[str | None, typer.Option(help="A column of weights for the rows.")] = None,
     y_err: StandardErrors = None,
-    loss: LossName = "squared",
+    loss: LossName = "auto",
     form: Form = None,
     time_limit: Annotated[
         float | None,

@@ -238,6 +238,7 @@ def load_example(name: str) -> Dataset:
 
 
 def _read_parquet(handle: BinaryIO) -> pd.DataFrame:
+    from pyarrow import BufferReader
     from pyarrow.parquet import ParquetFile
 
     try:
@@ -247,7 +248,11 @@ def _read_parquet(handle: BinaryIO) -> pd.DataFrame:
         if size > MOST_BYTES:
             raise DataError(f"holds more than {MOST_BYTES:,} bytes; draw some of its rows first")
         handle.seek(0)
-        return pd.read_parquet(handle, engine="pyarrow")
+        # Bytes that pyarrow has itself are read by this thread. A file of Python's is read by a thread of pyarrow's
+        # pool, and one that is still at it when the process ends aborts it.
+        table = ParquetFile(BufferReader(handle.read())).read(use_threads=False)
+        frame: pd.DataFrame = table.to_pandas(use_threads=False)
+        return frame
     except DataError:
         raise
     except Exception as problem:  # what a damaged file makes the reader raise can't be listed

@@ -35,7 +35,7 @@ from prunesymnet.errors import DataError
 Array = NDArray[np.float64]
 Weights = Array | None
 
-NAMES = ("squared", "absolute", "huber", "relative", "poisson", "quantile:0.9")
+NAMES = ("auto", "squared", "absolute", "huber", "relative", "poisson", "quantile:0.9")
 WRONG = 0.25  # of the rows may be anything: no size of the residuals grows beyond all bounds by so many
 THIRD_QUARTILE = 0.75  # of the residuals' sizes, on which these rows have little influence either
 HUBER = 1.345  # robust standard deviations: 95% as efficient as least squares where errors are normal
@@ -330,6 +330,8 @@ class Own(Loss):
 
 
 SQUARED = Loss()
+AUTO = Loss("auto")
+"""The squared loss, until a search finds that errors are shares of the values: then it goes on with the relative."""
 
 
 def loss_of(loss: Any) -> Loss:
@@ -342,6 +344,7 @@ def loss_of(loss: Any) -> Loss:
     if callable(loss):
         return _own(loss)
     known: dict[str, Callable[[], Loss]] = {
+        "auto": lambda: AUTO,
         "squared": lambda: SQUARED,
         "absolute": lambda: Quantile("absolute", factor=2.0),
         "huber": lambda: Huber("huber"),

@@ -36,6 +36,7 @@ from prunesymnet.coefficients.description import description_length
 from prunesymnet.coefficients.rounded import counterparts, free_fit
 from prunesymnet.coefficients.uncertainty import estimates, students_t
 from prunesymnet.data import Dataset
+from prunesymnet.data.losses import Relative
 from prunesymnet.expression import Constant, Expression, Program, Variable, apply, compile_expression, fold, to_text
 from prunesymnet.expression.canonical.terms import constant_value
 from prunesymnet.expression.tree import is_free, transform
@@ -50,6 +51,8 @@ class Equation:
     """`form` is the formula as it was fitted, with `parameters` for those of its constants that have a name; `names`
     are the table's columns. `loss` is the mean squared error on all rows; `heldout_r2` is that of the same form
     fitted without the held-out rows, on these. `rows` is the number of measurements, `variance` the residual's.
+
+    `relative`: errors are shares of the value, and `variance` is that of these shares.
 
     Where constants were rounded, `free_form` is the formula in which they are free again, fitted (None: there are
     none); `covariance` and `variance` are those of that fit."""
@@ -66,6 +69,7 @@ class Equation:
     covariance: Array
     parameters: dict[str, float] = field(default_factory=dict)
     free_form: Expression | None = None
+    relative: bool = False
 
     @classmethod
     def of(
@@ -85,6 +89,7 @@ class Equation:
         spread = covariance(free.expression if free else form, data, parameters=parameters)
         rows = data.measurements
         freedom = rows - len(spread)
+        relative = isinstance(data.loss, Relative)
         return cls(
             form=form,
             names=data.names,
@@ -98,6 +103,7 @@ class Equation:
             covariance=spread,
             parameters=dict(parameters),
             free_form=free.expression if free else None,
+            relative=relative,
         )
 
     @cached_property
@@ -172,10 +178,11 @@ class Equation:
         the curve itself: the uncertainty of the constants alone. Neither has that of the form."""
         table = self._table(columns)
         program, constants = self._free_program
-        _, jacobian = program.values_and_jacobian(table, constants)
+        values, jacobian = program.values_and_jacobian(table, constants)
         reach = students_t(self.rows - len(constants), _checked(confidence))
         with np.errstate(all="ignore"):
-            variance = np.einsum("in,ij,jn->n", jacobian, self.covariance, jacobian) + (0.0 if mean else self.variance)
+            scatter = self.variance * values**2 if self.relative else self.variance
+            variance = np.einsum("in,ij,jn->n", jacobian, self.covariance, jacobian) + (0.0 if mean else scatter)
             width = reach * np.sqrt(np.maximum(variance, 0.0))
             width = np.where(np.isnan(width), np.inf, width)  # a constant that the data do not determine
         middle = self.predict(columns)
@@ -256,6 +263,8 @@ class Equation:
 def _variance(found: Fit, data: Dataset) -> float:
     """The mean square of the residuals, without outliers where the loss bounds them; at least what the known standard
     errors of the target make."""
+    if isinstance(data.loss, Relative) and data.weights is not None:  # of the residuals as shares of the target
+        return found.mse * float(data.weights.sum()) / data.measurements
     if data.loss.quadratic:
         return max(found.mse, data.known_variance)
     values = compile_expression(found.expression).values(data.columns)

@@ -1,6 +1,7 @@
 """A front: the best equation of each complexity, which of them is believed, and which might as well be."""
 
 import html
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -76,7 +77,14 @@ class Front:
                 f"{self.mark(i) or ' '} {i:>2} {e.complexity:>10} {e.loss:>10.3g} {_share(e.r2):>9} "
                 f"{_share(e.heldout_r2):>9} {e.description_length:>8.1f}  {shown}"
             )
-        return "\n".join([*lines, *([TIES] if self.ties else [])])
+        return "\n".join([*lines, *self.notes])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said below the table: what the marks mean, and how errors were counted."""
+        ties = (TIES,) if self.ties else ()
+        shares = f"errors are shares of the value, {math.sqrt(self.best.variance):.2g} of it, and counted so"
+        return (*ties, *((shares,) if self.best.relative else ()))
 
     def mark(self, row: int) -> str:
         """What stands before a row: > for the chosen one, ≈ for a tie with it."""
@@ -95,7 +103,7 @@ class Front:
             rows.append(
                 f"<tr{style}>{numbers}<td style='text-align:left'><code>{html.escape(e.text())}</code></td></tr>"
             )
-        note = f"<p>{TIES}</p>" if self.ties else ""
+        note = "".join(f"<p>{text}</p>" for text in self.notes)
         return f"<table>{''.join(rows)}</table>{note}"
 
 

@@ -74,9 +74,10 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         error), "heldout" (least error on held-out rows), or a function from the table `equations_` to a row. None: what
         the preset has, "mdl".
     loss : str or callable, default=None
-        What an error costs: "squared", "absolute", "huber" (for outliers), "relative", "poisson" (for counts),
-        "quantile:0.9", or a function of the residual, or of target and prediction, that works row by row. None: what
-        the preset has, "squared".
+        What an error costs: "auto" ("squared", or "relative" where the rows show that errors are shares of the
+        values), "squared", "absolute", "huber" (for outliers), "relative", "poisson" (for counts), "quantile:0.9", or
+        a function of the residual, or of target and prediction, that works row by row. None: what the preset has,
+        "auto".
     time_limit : float, default=None
         Seconds for the whole fit. None: what the preset has, 60. A search ends earlier when a formula is exact, or when
         what is left looks like noise.

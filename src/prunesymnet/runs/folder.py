@@ -14,7 +14,6 @@ that was deleted) does not end it.
 
 import dataclasses
 import hashlib
-import io
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -276,10 +275,12 @@ def _tables(
 def _columns(data: bytes, wanted: Sequence[str]) -> dict[str, NDArray[np.float64]]:
     """Columns of a Parquet file, and the weights where it has some, if they are numbers that fit into the memory: a
     compressed column of a few bytes can be as long as its maker likes."""
-    from pyarrow import types
+    from pyarrow import BufferReader, types
     from pyarrow.parquet import ParquetFile
 
-    file = ParquetFile(io.BytesIO(data))
+    # Bytes that pyarrow has itself are read by this thread. A file of Python's is read by a thread of pyarrow's pool,
+    # and one that is still at it when the process ends aborts it.
+    file = ParquetFile(BufferReader(data))
     schema = {column.name: column.type for column in file.schema_arrow}
     chosen = [*dict.fromkeys(wanted), *([WEIGHTS] if WEIGHTS in schema else [])]
     for name in chosen:
@@ -289,5 +290,5 @@ def _columns(data: bytes, wanted: Sequence[str]) -> dict[str, NDArray[np.float64
     rows = max(file.metadata.num_rows, sum(file.metadata.row_group(group).num_rows for group in groups))
     if rows * len(chosen) * np.dtype(np.float64).itemsize > LARGEST_TABLE:
         raise ValueError(f"it has {rows:,} rows, more than a search can hold")
-    table = file.read(columns=chosen)
+    table = file.read(columns=chosen, use_threads=False)
     return {name: table.column(name).to_numpy().astype(np.float64) for name in chosen}

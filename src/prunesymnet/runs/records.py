@@ -39,6 +39,7 @@ def of_equation(equation: Equation) -> Record:
         "variance": equation.variance,
         "covariance": equation.covariance.tolist(),
         "free_formula": None if equation.free_form is None else to_text(equation.free_form),
+        "relative": equation.relative,
     }
 
 
@@ -67,6 +68,7 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
         covariance=_to_covariance(take("covariance", list), constants),
         parameters=parameters,
         free_form=free_form,
+        relative=take.record.get("relative") is True,  # older files have none
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.coefficients import Fit, FitSettings, fit, snap
-from prunesymnet.coefficients.description import description_length
+from prunesymnet.coefficients.description import description_length, residual_bits
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.coefficients.snapping import as_read
 from prunesymnet.data import Dataset
@@ -212,7 +212,8 @@ class Finish:
     def believed(self, equations: dict[Equation, Fit], linear_ones: tuple[Fit, ...], by: str) -> Equation:
         """The best by a criterion; by accuracy, of exact ones the simplest. The shortest description is not believed
         where leaving rows out shows that the linear or the quadratic model, or a formula whose description is hardly
-        longer, predicts them better: then it is the next that holds out against these."""
+        longer, predicts them better, or where nothing but its own rows speaks for it: then it is the next that holds
+        out against these."""
         if by == "accuracy":  # an error that counts as none is no reason for a longer formula
             exact = [equation for equation in equations if self.rows.is_exact(equation.loss)]
             return min(exact, key=lambda equation: equation.complexity) if exact else choose(equations, by)
@@ -225,8 +226,26 @@ class Finish:
         rivals += [errors[equation] for equation in ranked if is_near_tie(equation, chosen)]
         if linear_ones and (quadratic := left_out_by_quadratic(self.rows.used)) is not None:
             rivals.append(quadratic)
-        unbeaten = (e for e in ranked if not any(predicts_better(rival, errors[e]) for rival in rivals))
-        return next(unbeaten, chosen)
+        unbeaten = [e for e in ranked if not any(predicts_better(rival, errors[e]) for rival in rivals)]
+        supported = (e for e in unbeaten if not self.rests_on_own_rows(e, np.isnan(errors[e]), unbeaten))
+        return next(supported, chosen)
+
+    def rests_on_own_rows(self, equation: Equation, own: NDArray[np.bool_], others: Iterable[Equation]) -> bool:
+        """Whether all that speaks for an equation are rows that have a constant of it nearly to themselves: without
+        these, a formula of fewer constants takes fewer bits. A pole can be put through any row."""
+        used = self.rows.used
+        if not own.any() or own.all() or not used.loss.quadratic:
+            return False
+        count = len(equation.covariance)
+
+        def length(one: Equation) -> float:
+            error = (used.y - one.predict(used.columns))[~own] ** 2
+            rest = used.take(np.flatnonzero(~own))
+            without_residuals = one.description_length - float(residual_bits(used.rows, one.loss))
+            return without_residuals + float(residual_bits(rest.rows, rest.mean(error)))
+
+        here = length(equation)
+        return any(length(other) < here for other in others if len(other.covariance) < count)
 
     def with_heldout(self, equation: Equation) -> Equation:
         """With the R² on held-out rows of the same form, fitted without them; nan where no rows are held out, or no

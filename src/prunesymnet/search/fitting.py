@@ -9,7 +9,7 @@ from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression
 from prunesymnet.search.archive import Archive, Candidate, Pruned
 from prunesymnet.search.constraints import Rules
-from prunesymnet.search.forms import freed, merged_form, reductions, without_small_terms
+from prunesymnet.search.forms import freed, merged_form, reductions, without_offset, without_small_terms
 from prunesymnet.search.rows import Rows
 from prunesymnet.search.settings import SearchSettings
 
@@ -23,6 +23,8 @@ BFGS_STEPS = 4  # for one of Levenberg-Marquardt: it has to learn the curvature 
 NEARLY_ROUND = 1e-4  # of the variation: what leaves more has the wrong terms, and rounding would not help
 NEARLY_EXACT = 1e-12  # of the variation: not exact only for some terms too many, whose constants are hard to find
 NEXT_TO_NOTHING = 1e-9  # of the variation: a few digits more, and it is nearly exact
+CONTENDERS = 30.0  # bits: a formula whose description is longer by more is not chosen, with or without an offset
+OFFSET = 4.0  # standard errors of a mean: a constant term of this size is still often chance beside other constants
 AS_GOOD = 1.01  # times the error: rounding in a fit makes more of a difference than that only by chance
 
 
@@ -80,6 +82,20 @@ class Fitter:
             merged = fit(merged, first, settings=SECOND_LOOK).expression
         candidate = self.candidate(merged, stage)
         self.improve(candidate if pruned is None else replace(candidate, pruned=pruned))
+        if self.settings.pruner == "exhaustive":
+            self.without_offset(candidate)
+
+    def without_offset(self, candidate: Candidate) -> None:
+        """A candidate whose constant term may well be 0, without it: a scan fits one to everything, and a law that has
+        none pays for it."""
+        largest = OFFSET * math.sqrt(candidate.fit.mse / self.rows.train.rows)
+        shorter = without_offset(candidate.expression, largest)
+        if shorter is None or self.archive.length(candidate) > self.archive.shortest() + CONTENDERS:
+            return
+        merged, form = merged_form(shorter, self.rows.train)
+        tries = self.archive.tries[form] = self.archive.tries.get(form, 0) + 1
+        if tries <= self.fits_per_form:
+            self.improve(self.candidate(merged, candidate.stage))
 
     def by_method(self, look: FitSettings) -> FitSettings:
         """As thorough a look, by the method that is asked for."""

@@ -120,6 +120,32 @@ def limits_of_powers(expression: Expression) -> list[Expression]:
     return [canonical(form) for form in found]
 
 
+def without_offset(expression: Expression, most: float) -> Expression | None:
+    """The formula without a free constant that it adds, if that is at most so large; None if there is none.
+
+    >>> from prunesymnet.expression import parse
+    >>> print(without_offset(parse("2.0*x + 0.01"), 0.1), without_offset(parse("2.0*x + 0.5"), 0.1))
+    2.0*x None
+    """
+    shorter = _without_constants(expression, most)
+    return None if shorter is None or shorter == expression else shorter
+
+
+def _without_constants(total: Expression, most: float) -> Expression | None:
+    """A sum without its small constants; None if nothing else is in it."""
+    if isinstance(total, Constant):
+        return None if total.is_free and abs(total.value) <= most else total
+    if not isinstance(total, Apply) or total.operator.name not in ("+", "-", "neg"):
+        return total
+    parts = [_without_constants(operand, most) for operand in total.operands]
+    left = [part for part in parts if part is not None]
+    if len(left) == len(parts):
+        return apply(total.operator, *left)
+    if not left or total.operator.name == "neg":
+        return None
+    return left[0] if total.operator.name == "+" or parts[0] is not None else apply("neg", left[0])
+
+
 def without_small_terms(expression: Expression, data: Dataset) -> Iterator[Expression]:
     """The formulas without all terms that are small in their sums, wherever these stand, by several measures of what is
     small; the simplest first.

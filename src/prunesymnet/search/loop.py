@@ -24,12 +24,21 @@ from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal, Scanner, in_parts
 from prunesymnet.coefficients import Fit
 from prunesymnet.data import Dataset, distinct_rows
+from prunesymnet.data.losses import AUTO
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
+from prunesymnet.expression import evaluate
 from prunesymnet.operators import select_operators
 from prunesymnet.search.archive import Archive, Candidate
 from prunesymnet.search.budget import Budget
 from prunesymnet.search.columns import SeenColumns, names_in
+from prunesymnet.search.error_shares import (
+    LARGEST_SHARE,
+    grow_with_target,
+    makes_a_difference,
+    share,
+    weight_bits,
+)
 from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter
 from prunesymnet.search.linear_model import simplest_forms
@@ -43,6 +52,7 @@ from prunesymnet.search.stages.networks import NETWORKS, network_of
 from prunesymnet.search.stopping import TO_SPARE, LimitReached, Limits, Patience, Progress, looks_like_noise
 from prunesymnet.search.threads import one_matrix_thread
 from prunesymnet.search.waiting import AT_ONCE, Waiting
+from prunesymnet.selection import NEAR_TIE
 from prunesymnet.structure import Reduction
 
 SCREENING = Stage("columns", When.START)  # what is found while columns are chosen
@@ -80,9 +90,10 @@ def search(
     settings.constraints.check(data.names, tuple(select_operators(settings.operators)))
     data = distinct_rows(data)
     data.check_sizes()  # of the rows that count
+    loss = settings.loss if data.weights is None or settings.loss != "auto" else "squared"  # weights say how errors are
     needed = {*settings.constraints.requires, *names_in(start.formulas)}
     seen = SeenColumns.of(data, settings, needed)
-    data = seen.data.with_loss(settings.loss)
+    data = seen.data.with_loss(loss)
     # A candidate that overflows or leaves its domain is poor, and no reason for a warning.
     with one_matrix_thread(), np.errstate(all="ignore"):
         rows = Rows.of(data, settings, None if fresh is None else seen.shifted(fresh))
@@ -101,7 +112,7 @@ class _Search:
         limits: Limits,
         seen: SeenColumns,
     ) -> None:
-        self.limits, self.seen = limits, seen
+        self.limits, self.seen, self.told = limits, seen, watch
         start, watch = seen.start(start), seen.watcher(watch)
         seed = settings.training.seed + start.again
         self.settings = settings = replace(settings, training=replace(settings.training, seed=seed))
@@ -115,6 +126,7 @@ class _Search:
         self.watch, self.levels, self.scored = watch, start.levels, 0
         self.training: Training | None = None
         self.structure: dict[str, Reduction] = {}
+        self.may_be_shares = rows.every.loss == AUTO and makes_a_difference(rows.used)
 
     def run(self) -> SearchResult:
         status = self.until_it_ends()
@@ -180,11 +192,51 @@ class _Search:
             if self.take(here.run(When.LEVEL), here, exhaustive.fits):
                 return SearchStatus.EXACT
             self.levels = level + 1
-            if not self.archive.exact and self.is_noise_left(here, progress):
+            if (status := self.with_errors_as_shares()) is not None:
+                if status is not SearchStatus.FINISHED:
+                    return status
+                context, progress = self.same_columns(context), Progress(self.archive.shortest())
+                here = context.at(level)
+            elif not self.archive.exact and self.is_noise_left(here, progress):
                 return SearchStatus.NOISE_FLOOR
             if self.take(here.run(When.AFTER_LEVEL), here):
                 return SearchStatus.EXACT
         return SearchStatus.EXACT if self.archive.exact else SearchStatus.FINISHED
+
+    def with_errors_as_shares(self) -> SearchStatus | None:
+        """Where errors may be shares of the values, come as far with these (once), and go on with what describes the
+        rows in fewer bits. How that search ended if it is the one to go on with, else None."""
+        if not self.may_be_shares or self.archive.exact:
+            return None
+        train, best = self.rows.train, self.archive.by_length()[0].expression
+        if not grow_with_target(train, train.y - evaluate(best, train.columns).values):
+            return None
+        self.may_be_shares = False
+        rows = Rows.of(self.rows.every.with_loss("relative"), self.settings, self.rows.fresh)
+        exhaustive = replace(self.settings.exhaustive, levels=self.levels)
+        formulas = tuple(self.seen.put_back(candidate.expression) for candidate in self.archive.front())
+        settings = replace(self.settings, exhaustive=exhaustive)
+        other = _Search(rows, settings, self.told, Start(formulas), self.limits, self.seen)
+        other.archive.fits, other.archive.refused, other.scored = self.archive.fits, self.archive.refused, self.scored
+        better = False
+        try:
+            other.begin()
+            status = SearchStatus.EXACT if other.archive.exact else other.stages()
+        finally:  # also where a limit ends it
+            better = other.archive.best is not None and self.is_longer_than(other)
+            if better:
+                self.rows, self.archive, self.fitter = other.rows, other.archive, other.fitter
+                self.finish, self.waiting, self.patience = other.finish, other.waiting, other.patience
+            self.archive.fits, self.archive.refused = other.archive.fits, other.archive.refused
+            self.scored, self.structure = other.scored, self.structure | other.structure
+        return status if better else None
+
+    def is_longer_than(self, shares: "_Search") -> bool:
+        """Whether the rows are described in clearly fewer bits with errors that are small shares of the values."""
+        best, used = shares.archive.by_length()[0], shares.rows.used
+        if share(used, shares.archive.error(best) / shares.rows.judged) > LARGEST_SHARE:
+            return False
+        return shares.archive.shortest() + weight_bits(used.weights) < self.archive.shortest() - NEAR_TIE
 
     def is_noise_left(self, context: Context, progress: Progress) -> bool:
         """Whether what the formula of the shortest description leaves looks like noise."""
@@ -200,9 +252,14 @@ class _Search:
         self.rows = self.archive.rows = self.rows.around(self.best.expression if says_something else None)
         self.fitter = replace(self.fitter, rows=self.rows)
         self.finish = replace(self.finish, rows=self.rows, _lengths={})
+        return self.same_columns(context)
+
+    def same_columns(self, context: Context) -> Context:
+        """What the stages may know of the rows as they are now, of the same columns."""
         settings = self.settings
         problem = Problem.of(self.rows.train, settings.operators, settings.exhaustive.rows, settings.seed)
-        return replace(context, problem=problem.only(context.problem.columns), train=self.rows.train)
+        problem = problem.only(context.problem.columns)
+        return replace(context, problem=problem, train=self.rows.train, archive=self.archive)
 
     def context(self) -> Context:
         """What the stages may know, at the first level."""
@@ -239,7 +296,14 @@ class _Search:
 
     def fit_waiting(self, count: int, context: Context) -> bool:
         """Fit so many of those that wait, and give up the rest; whether an exact formula ends the search."""
-        for part in in_parts(self.waiting.take(count), FITS_AT_A_TIME):
+        problem = context.problem
+
+        def unexplained(proposal: Proposal) -> float:
+            """What a proposal leaves of the target; of a column that has been given up since, as it says itself."""
+            formula = proposal.expression
+            return problem.unexplained(formula) if problem.has(formula) else proposal.unexplained
+
+        for part in in_parts(self.waiting.take(count, unexplained), FITS_AT_A_TIME):
             for stage, proposal in part:
                 self.fit(stage, [proposal], context)
             if self.is_over("fits"):

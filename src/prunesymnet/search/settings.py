@@ -101,7 +101,7 @@ class SearchSettings:
     max_complexity: int | None = None
     constraints: Constraints = field(default_factory=Constraints)
     selection: str | Callable[[Any], int] = "mdl"
-    loss: str | Callable[..., Any] = "squared"
+    loss: str | Callable[..., Any] = "auto"
     layers: int = 6
     max_epochs: int = 3000
     prune_every: int = 20

@@ -1,6 +1,8 @@
 """Proposals that wait to be fitted: the most promising of a batch go at once, the others when a level is through."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from operator import attrgetter
 
 from prunesymnet.bank.query import Proposal, by_rank
@@ -29,17 +31,23 @@ class Waiting:
     def length(self, proposal: Proposal) -> float:
         return rough_length(proposal.expression, self.rows, proposal.unexplained)
 
-    def take(self, count: int) -> list[tuple[str, Proposal]]:
-        """So many, and the rest is given up: of each stage the best of each complexity, then the second best of each,
-        and so on; the stages in turn."""
-        ranked = by_rank(
-            self.proposals, lambda one: one[1].unexplained, lambda one: (one[0], one[1].expression.complexity)
-        )
+    def take(self, count: int, unexplained: Callable[[Proposal], float]) -> list[tuple[str, Proposal]]:
+        """So many, and the rest is given up: in equal parts those of shortest description, whatever stage they are
+        from, and of each stage the best of each complexity, then the second best of each, and so on, the stages in
+        turn. Where points are noisy, the law is one of many that are about as short and fit about as well.
+
+        `unexplained` says what one leaves of the target: proposals were found for targets and weights of many
+        kinds, and what they leave of these can't be compared."""
+        measured = [(stage, replace(one, unexplained=unexplained(one))) for stage, one in self.proposals]
         self.proposals = []
+        ranked = by_rank(measured, lambda one: one[1].unexplained, lambda one: (one[0], one[1].expression.complexity))
         turns: dict[str, int] = {}
         in_turn = []
-        for stage, proposal in ranked:
-            turns[stage] = turn = turns.get(stage, -1) + 1
-            in_turn.append((turn, stage, proposal))
+        for one in ranked:
+            turns[one[0]] = turn = turns.get(one[0], -1) + 1
+            in_turn.append((turn, one))
         in_turn.sort(key=lambda entry: entry[0])
-        return [(stage, proposal) for _, stage, proposal in in_turn[:count]]
+        shortest = sorted(measured, key=lambda one: self.length(one[1]))
+        both = zip((one for _, one in in_turn), shortest, strict=True)
+        different = {id(one[1]): one for pair in both for one in pair}
+        return list(islice(different.values(), count))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import LEAF, RECIPROCAL, Bank, Term
-from prunesymnet.bank.families import LOCATED, SIMPLE, WAVES, Members, family_of, members
+from prunesymnet.bank.families import FACTORS, LOCATED, SIMPLE, WAVES, Members, family_of, members
 from prunesymnet.bank.family_fit import refined
 from prunesymnet.bank.family_scan import Hit, alone, beside_members, beside_nodes, terms_of, times_nodes
 from prunesymnet.bank.problem import Problem
@@ -34,8 +34,8 @@ MOST_FIXED = 6  # terms of a query: beside more, anything nearly smooth explains
 def propose(context: Context) -> Iterator[Batch]:
     bank, budget, problem = context.pair_bank, context.budget, context.problem
     known = Vocabulary(problem.operators)
-    simple, located, waves = (
-        [family for family in families if known.has(family.template)] for families in (SIMPLE, LOCATED, WAVES)
+    simple, factors, located, waves = (
+        [family for family in families if known.has(family.template)] for families in (SIMPLE, FACTORS, LOCATED, WAVES)
     )
     located += [family_of(row) for name, row in problem.operators.items() if row.arity == 1 and name not in COVERED]
     columns = [bank.term(node) for node in range(len(bank)) if bank.operator[node] == LEAF]
@@ -43,7 +43,8 @@ def propose(context: Context) -> Iterator[Batch]:
     partners, target = bank.first(budget.family_partners), problem.target
     answers = partial(_answers, bank=partners, keep=context.scanner.keep)
     queries = [query for query in [*context.queries, *in_logarithms(problem)] if len(query.fixed_terms) <= MOST_FIXED]
-    kinds = [members(columns, simple), members(centred, located), members(nodes_of(context), simple)]
+    nodes = nodes_of(context)
+    kinds = [members(columns, simple), members(centred, located), members(nodes, simple)]
     kinds = [found for found in kinds if len(found)]
     for asked in ([Query(target)], queries):
         for found in kinds:
@@ -56,6 +57,10 @@ def propose(context: Context) -> Iterator[Batch]:
             context.check()
             hits = [*times_nodes(found, some, query), *beside_nodes(found, some, query)]
             yield Batch(answers(found, hits), 2 * len(found) * len(some))
+    for inside in (columns, nodes):
+        if len(found := members(inside, factors)):
+            some = bank.first(min(len(partners), budget.family_pairs // len(found)))
+            yield Batch(answers(found, times_nodes(found, some, Query(target))), len(found) * len(some))
     for families in ([*simple, *waves[:1]], simple):
         both = members(columns, families)
         if 0 < len(both) ** 2 <= 2 * budget.family_pairs:

@@ -1,0 +1,58 @@
+"""Are errors equally large in all rows, or shares of the values: what describes the rows in fewer bits?
+
+An instrument that is good to one per cent makes errors in proportion to what it reads. Squares then count little else
+than the rows of the largest values, and a formula may do as it likes in all others. Divided by the target, the errors
+are alike again (the loss "relative").
+
+Which of the two a table has need not be known: each is a distribution of the residuals, and so a number of bits to
+write them down. Both are tried where residuals grow with the target, and the shorter description decides.
+
+>>> from prunesymnet.data import make_dataset
+>>> noise = np.random.default_rng(0).normal(size=60)
+>>> x = np.linspace(1, 5, 60)
+>>> shares, alike = x**3 * (1 + 0.01 * noise), x**3 + noise
+>>> [grow_with_target(make_dataset(x, y), y - x**3) for y in (shares, alike)]
+[True, False]
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prunesymnet.coefficients.description import SMALLEST
+from prunesymnet.data import Dataset
+from prunesymnet.selection import NEAR_TIE
+
+Array = NDArray[np.float64]
+
+STANDARD_ERRORS = 2.0  # of a rank correlation, by which residuals must grow with the target so that it is not by chance
+LARGEST_SHARE = 0.1  # weights of 1/y**2 are themselves as wrong as y: a mean is off by the square of this share, 1%
+
+
+def makes_a_difference(data: Dataset) -> bool:
+    """Whether the values are so different that errors in proportion to them would be seen: the bits that are won where
+    errors are shares, and lost where they are alike."""
+    return data.weights is None and bool(data.y.all()) and weight_bits(1 / data.y**2) > NEAR_TIE
+
+
+def grow_with_target(data: Dataset, residual: Array) -> bool:
+    """Whether residuals are larger where the target is."""
+    sizes, values = (_ranks(np.abs(part)) for part in (residual, data.y))
+    return bool(np.corrcoef(sizes, values)[0, 1] * np.sqrt(data.rows - 1) > STANDARD_ERRORS)
+
+
+def weight_bits(weights: Array | None) -> float:
+    """What rows of different weights take more bits to describe than rows of one weight, if the weighted mean square of
+    the residuals is the same: each row's standard deviation goes with the inverse root of its weight."""
+    if weights is None:
+        return 0.0
+    return float(0.5 * len(weights) * (np.log2(weights.mean()) - np.log2(np.maximum(weights, SMALLEST)).mean()))
+
+
+def share(data: Dataset, mse: float) -> float:
+    """The root mean square of the errors as shares of the values, from the weighted mean square."""
+    assert data.weights is not None  # noqa: S101 - the relative loss has made them
+    return float(np.sqrt(mse * data.weights.mean()))
+
+
+def _ranks(values: Array) -> NDArray[np.int64]:
+    return np.argsort(np.argsort(values, kind="stable"), kind="stable")

@@ -1,0 +1,63 @@
+"""Errors that are shares of the values: when they are looked for, and that the search finds them."""
+
+import numpy as np
+import pytest
+
+from prunesymnet.data import make_dataset
+from prunesymnet.search import SearchSettings, search
+from prunesymnet.search.error_shares import grow_with_target, makes_a_difference, share, weight_bits
+from prunesymnet.search.settings import ExhaustiveSettings
+
+ROWS = 60
+NOISE = np.random.default_rng(5).normal(size=ROWS)
+X = np.linspace(1.0, 9.0, ROWS)
+LAW = 3.0 * np.exp(0.9 * X)
+ONE_LEVEL = {"time_limit": 600.0, "exhaustive": ExhaustiveSettings(levels=1)}
+
+
+def test_values_of_one_size_or_with_weights_of_their_own_make_no_difference():
+    assert makes_a_difference(make_dataset(X, LAW))
+    assert not makes_a_difference(make_dataset(X, 100 + X))
+    assert not makes_a_difference(make_dataset(X, LAW - LAW[3]))  # a share of 0 is nothing
+    assert not makes_a_difference(make_dataset(X, LAW, weights=X))
+
+
+def test_the_bits_are_those_of_the_normal_distributions():
+    sigma = 0.02 * LAW
+    weights = 1 / LAW**2
+    residual = sigma * NOISE
+
+    def bits(spread):
+        return float(np.sum(np.log2(spread) + 0.5 * np.log2(np.e) * (residual / spread) ** 2))
+
+    alike, shares = np.sqrt(np.mean(residual**2)), np.sqrt(np.mean((residual / LAW) ** 2))
+    mean_square = np.sum(weights * residual**2) / weights.sum()
+    ours = 0.5 * ROWS * np.log2(mean_square) + weight_bits(weights) - 0.5 * ROWS * np.log2(alike**2)
+    assert ours == pytest.approx(bits(shares * LAW) - bits(np.full(ROWS, alike)))
+    assert weight_bits(None) == weight_bits(np.full(9, 3.0)) == 0.0
+    assert share(make_dataset(X, LAW).with_loss("relative"), mean_square) == pytest.approx(shares)
+
+
+@pytest.mark.parametrize(("error", "relative"), [(0.02 * LAW * NOISE, True), (0.02 * LAW.std() * NOISE, False)])
+def test_the_errors_decide_how_they_are_counted(error, relative):
+    found = search(make_dataset(X, LAW + error, names=["x"]), SearchSettings(**ONE_LEVEL))
+    assert found.front.best.relative is relative
+    squared = search(make_dataset(X, LAW + error, names=["x"]), SearchSettings(loss="squared", **ONE_LEVEL))
+    assert not squared.front.best.relative
+
+
+def test_intervals_of_shares_grow_with_the_value():
+    data = make_dataset(X, LAW * (1 + 0.02 * NOISE), names=["x"]).with_loss("relative")
+    found = search(data, SearchSettings(loss="relative", **ONE_LEVEL)).front.best
+    low, high = found.interval({"x": X})
+    assert np.sqrt(found.variance) == pytest.approx(0.02, rel=0.3)
+    middle = (low + high) / 2
+    assert ((high - low) / middle).max() < 0.2 > ((high - low) / middle).min() > 0.04
+    inside = np.mean((data.y >= low) & (data.y <= high))
+    assert inside > 0.85
+
+
+def test_residuals_that_do_not_grow_are_no_reason_to_look():
+    data = make_dataset(X, LAW)
+    assert grow_with_target(data, LAW * NOISE)
+    assert not grow_with_target(data, NOISE[::-1] / LAW)
