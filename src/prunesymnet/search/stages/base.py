@@ -26,6 +26,9 @@ from prunesymnet.search.archive import ArchiveView, Candidate, Pruned
 from prunesymnet.search.budget import Budget
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.structure import Reduction
+from prunesymnet.structure.find import find_structure
+from prunesymnet.structure.frame import Found
+from prunesymnet.structure.products import Product
 
 Array = NDArray[np.float64]
 
@@ -139,6 +142,12 @@ class Context:
 
     def with_reciprocals(self, bank: Bank) -> Bank:
         return bank.with_reciprocals() if self.problem.divides else bank
+
+    @cached_property
+    def structure(self) -> Found | Product | None:
+        """What the columns show of the problem's structure, before any formula."""
+        problem = self.problem
+        return find_structure(problem.columns, problem.y, problem.weights, problem.units)
 
     # Queries
 

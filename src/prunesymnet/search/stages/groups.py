@@ -19,7 +19,6 @@ from prunesymnet.bank.targets import Factor
 from prunesymnet.coefficients.description import rough_length
 from prunesymnet.expression import Constant, Expression, Variable, evaluate
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
-from prunesymnet.structure.find import find_structure
 from prunesymnet.structure.frame import Found
 from prunesymnet.structure.products import Product
 from prunesymnet.structure.quantities import Quantity
@@ -27,62 +26,73 @@ from prunesymnet.structure.reduction import TARGET, Reduction
 
 FACTORS = 2  # products of powers to divide y by: they differ by powers of the group, and either may leave less to find
 WAYS = (4, 2)  # of a factor and a group, or one over it, that are searched at the first level and at each later one
-
-SLOW = ("query_pairs", "pursuit")  # stages that have their turn when the others have been through all ways
-
+SLOW = ("groups_again", "query_pairs", "pursuit")  # stages that have their turn when all ways have been tried
 BEST = 3  # formulas of the first factor of a product, with which the second is searched
 AS_FITTED = 1e-6  # of the variation: what a spline leaves, below which formulas of a factor are not told apart
 
 
 def propose(context: Context) -> Iterator[Batch]:
-    problem = context.problem
-    found = find_structure(problem.columns, problem.y, problem.weights, problem.units)
-    if found is None:
-        return
+    """What was found, and the way to search it that is the simplest."""
+    if context.structure is not None:
+        yield Batch([], structure=(_reduction(context.structure),))
+        yield from _batches(context, context.structure, again=False)
+
+
+def propose_again(context: Context) -> Iterator[Batch]:
+    """The other ways, when the stages have had their turn that look for short formulas of the columns themselves."""
+    if context.structure is not None and any(stage is GROUPS for stage in context.stages):
+        yield from _batches(context, context.structure, again=True)
+
+
+def _reduction(found: Found | Product) -> Reduction:
     quantity = Variable(TARGET) if found.factor.formula == Constant(1) else Variable(TARGET) / found.factor.shown
     shown = tuple(group.shown for group in found.groups)
-    reduction = Reduction(quantity, shown, found.unexplained, found.second, isinstance(found, Product))
-    yield Batch([], structure=(reduction,))
-    names = _free_names(problem, len(found.groups))
+    return Reduction(quantity, shown, found.unexplained, found.second, isinstance(found, Product))
+
+
+def _batches(context: Context, found: Found | Product, *, again: bool) -> Iterator[Batch]:
+    names = _free_names(context.problem, len(found.groups))
     if isinstance(found, Product):
-        yield from of_factors(context, found, names)
+        yield from of_factors(context, found, names, first=int(again))
         return
-    for batch, reduced in of_groups(context, found, names):
-        inner = tuple(one.inside(reduction, dict(zip(names, shown, strict=True))) for one in batch.structure)
+    reduction, shown = _reduction(found), {n: group.shown for n, group in zip(names, found.groups, strict=True)}
+    for batch, reduced in of_groups(context, found, names, again=again):
+        inner = tuple(one.inside(reduction, shown) for one in batch.structure)
         yield replace(batch, proposals=[reduced.put_back(p) for p in batch.proposals], structure=inner)
 
 
-def of_groups(context: Context, found: Found, names: list[str]) -> "Iterator[tuple[Batch, Reduced]]":
-    """The batches of all stages on the problem whose columns are the groups, in several ways."""
+def of_groups(context: Context, found: Found, names: list[str], *, again: bool) -> "Iterator[tuple[Batch, Reduced]]":
+    """The batches of all stages on the problem whose columns are the groups, in several ways; of the first way, or of
+    the others and of the slow stages."""
     ways = list(product(found.factors[:FACTORS], orientations(found.groups)))[: WAYS[min(context.budget.level, 1)]]
     made = [reduced_problem(context.problem, factor, groups, names) for factor, groups in ways]
-    for reduced, slow in [(reduced, False) for reduced in made] + [(reduced, True) for reduced in made[:1]]:
+    searches = [(made[0], True), *((other, False) for other in made[1:])][::-1] if again else [(made[0], False)]
+    for reduced, slow in searches:
         if reduced is not None:
             yield from ((batch, reduced) for batch in batches_of(context, reduced.problem, slow=slow))
 
 
-def of_factors(context: Context, found: Product, names: list[str]) -> Iterator[Batch]:
-    """A function of the one group with the other as it was fitted; then the other, with the best of the first."""
-    rows = len(context.problem.y)
-    for k in (0, 1):
-        (group,), (other,) = found.groups[k : k + 1], found.groups[1 - k : 2 - k]
-        fitted = Quantity(found.factor.values * found.curves[1 - k], Constant(1), Constant(1))
-        reduced = reduced_problem(context.problem, fitted, (group,), names[:1])
-        if reduced is None:
+def of_factors(context: Context, found: Product, names: list[str], *, first: int) -> Iterator[Batch]:
+    """A function of the `first` group, with the other's as it was fitted; then the other, with the best of these."""
+    rows, group, other = len(context.problem.y), found.groups[first], found.groups[1 - first]
+    fitted = Quantity(found.factor.values * found.curves[1 - first], Constant(1), Constant(1))
+    reduced = reduced_problem(context.problem, fitted, (group,), names[:1])
+    if reduced is None:
+        return
+    proposals = [p for batch in batches_of(context, reduced.problem) for p in batch.proposals]
+    proposals.sort(key=lambda p: rough_length(p.expression, rows, max(p.unexplained, AS_FITTED)))
+    for best in proposals[:BEST]:
+        formula = best.expression.substitute(reduced.parts)
+        values, finite = evaluate(formula, context.problem.columns)
+        if not finite.all() or not (values != 0).all():
             continue
-        proposals = [p for batch in batches_of(context, reduced.problem) for p in batch.proposals]
-        proposals.sort(key=lambda p: rough_length(p.expression, rows, max(p.unexplained, AS_FITTED)))
-        for first in proposals[:BEST]:
-            formula = first.expression.substitute(reduced.parts)
-            values, finite = evaluate(formula, context.problem.columns)
-            if not finite.all() or not (values != 0).all():
-                continue
-            before = found.factor.formula * formula
-            known = Quantity(found.factor.values * values, before, before)
-            rest = reduced_problem(context.problem, known, (other,), names[1:])
-            if rest is not None:
-                for batch in batches_of(context, rest.problem):
-                    yield replace(batch, proposals=[rest.put_back(p) for p in batch.proposals], structure=())
+        before = found.factor.formula * formula
+        rest = reduced_problem(
+            context.problem, Quantity(found.factor.values * values, before, before), (other,), names[1:]
+        )
+        if rest is not None:
+            for batch in batches_of(context, rest.problem):
+                yield replace(batch, proposals=[rest.put_back(p) for p in batch.proposals], structure=())
 
 
 def batches_of(context: Context, problem: Problem, *, slow: bool = False) -> Iterator[Batch]:
@@ -137,3 +147,4 @@ def _free_names(problem: Problem, count: int) -> list[str]:
 
 
 GROUPS = Stage("groups", When.LEVEL, propose)
+GROUPS_AGAIN = Stage("groups_again", When.LEVEL, propose_again)
