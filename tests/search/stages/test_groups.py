@@ -19,7 +19,7 @@ def batches_of(data, stages):
 
 
 def test_what_is_found_of_the_group_is_a_formula_of_the_columns(data):
-    batches = batches_of(data, stages_named("groups", "singles"))
+    batches = batches_of(data, stages_named("groups", "singles", "in_groups"))
     (reduction,) = batches[0].structure
     assert set(reduction.groups[0].variables) == {"x", "y", "z"}
     proposals = [proposal for batch in batches[1:] for proposal in batch.proposals]
@@ -39,5 +39,5 @@ def test_a_search_tells_the_structure_and_finds_the_law(data):
 
 def test_without_a_group_nothing_is_told_or_searched():
     flat = table("sin(x) + exp(y/3) + log(z)", names="xyz", rows=80, low=1.0, high=3.0)
-    assert batches_of(flat, stages_named("groups")) == []
+    assert batches_of(flat, stages_named("groups", "in_groups", "in_groups_again")) == []
     assert all(stage.name != "groups" for stage in all_stages_but("groups"))

@@ -14,7 +14,7 @@ from prunesymnet.search.stages.families import FAMILIES
 from prunesymnet.search.stages.fixed_terms import FIXED_TERMS
 from prunesymnet.search.stages.frequencies import FREQUENCIES_OF_NODES
 from prunesymnet.search.stages.grafts import GRAFTS
-from prunesymnet.search.stages.groups import GROUPS, GROUPS_AGAIN
+from prunesymnet.search.stages.groups import GROUPS, IN_GROUPS, IN_GROUPS_AGAIN
 from prunesymnet.search.stages.pairs import PAIRS
 from prunesymnet.search.stages.phases import PHASES
 from prunesymnet.search.stages.polynomials import POLYNOMIALS
@@ -29,12 +29,13 @@ from prunesymnet.search.stages.unwrapping import UNWRAPPING
 STAGES: tuple[Stage, ...] = (
     POWER_LAW,
     POLYNOMIALS,
+    GROUPS,
     UNWRAPPING,
     FIXED_TERMS,
     DENOMINATORS,
     PAIRS,
     SINGLES,
-    GROUPS,
+    IN_GROUPS,
     CHAINS,
     ANGLES,
     RATIONAL,
@@ -43,7 +44,7 @@ STAGES: tuple[Stage, ...] = (
     FAMILIES,
     FREQUENCIES_OF_NODES,
     PHASES,
-    GROUPS_AGAIN,
+    IN_GROUPS_AGAIN,
     QUERY_PAIRS,
     PURSUIT,
     GRAFTS,

@@ -26,21 +26,26 @@ from prunesymnet.structure.reduction import TARGET, Reduction
 
 FACTORS = 2  # products of powers to divide y by: they differ by powers of the group, and either may leave less to find
 WAYS = (4, 2)  # of a factor and a group, or one over it, that are searched at the first level and at each later one
-SLOW = ("groups_again", "query_pairs", "pursuit")  # stages that have their turn when all ways have been tried
+SLOW = ("in_groups_again", "query_pairs", "pursuit")  # stages that have their turn when all ways have been tried
 BEST = 3  # formulas of the first factor of a product, with which the second is searched
 AS_FITTED = 1e-6  # of the variation: what a spline leaves, below which formulas of a factor are not told apart
 
 
 def propose(context: Context) -> Iterator[Batch]:
-    """What was found, and the way to search it that is the simplest."""
+    """What was found, for those who want to know."""
     if context.structure is not None:
         yield Batch([], structure=(_reduction(context.structure),))
+
+
+def propose_in_groups(context: Context) -> Iterator[Batch]:
+    """The search of what is left, in the simplest way, when short formulas of the columns have been tried."""
+    if context.structure is not None and GROUPS in context.stages:
         yield from _batches(context, context.structure, again=False)
 
 
 def propose_again(context: Context) -> Iterator[Batch]:
-    """The other ways, when the stages have had their turn that look for short formulas of the columns themselves."""
-    if context.structure is not None and any(stage is GROUPS for stage in context.stages):
+    """The other ways, when most stages have had their turn."""
+    if context.structure is not None and GROUPS in context.stages:
         yield from _batches(context, context.structure, again=True)
 
 
@@ -147,4 +152,5 @@ def _free_names(problem: Problem, count: int) -> list[str]:
 
 
 GROUPS = Stage("groups", When.LEVEL, propose)
-GROUPS_AGAIN = Stage("groups_again", When.LEVEL, propose_again)
+IN_GROUPS = Stage("in_groups", When.LEVEL, propose_in_groups)
+IN_GROUPS_AGAIN = Stage("in_groups_again", When.LEVEL, propose_again)
