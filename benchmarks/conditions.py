@@ -6,6 +6,7 @@ LONG = 60.0  # the same for the paper's method, where the epochs decide
 HOUR = 3600.0  # the same for a method that its number of formulas ends
 SHORT = 2.0  # the same for the search without each of its stages: there are many, and most fits end within a second
 NOISE = 0.01  # of the target's root mean square, where methods are compared on noisy points
+MUCH_NOISE = 0.1  # the same where little more than the size of the law can be seen
 OUTLIERS = 0.05  # of the rows, where gross outliers are
 MORE_NOISE = 0.05  # of each value or of their spread, where curves from textbooks are as noisy as in a laboratory
 TEXTBOOK_POINTS, TEXTBOOK_LIMIT = (

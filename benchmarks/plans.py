@@ -13,6 +13,7 @@ from benchmarks.conditions import (
     LIMIT,
     LONG,
     MORE_NOISE,
+    MUCH_NOISE,
     NOISE,
     OUTLIERS,
     POINTS,
@@ -22,7 +23,7 @@ from benchmarks.conditions import (
     TEXTBOOK_POINTS,
     UNRELATED,
 )
-from benchmarks.methods.ours import ABLATIONS, WITH_ONE
+from benchmarks.methods.ours import ABLATIONS, WITH_ONE, WITH_UNITS
 from benchmarks.methods.registry import EVERYWHERE, QUICK, REFERENCES, WITHOUT
 from benchmarks.problems import load
 from benchmarks.problems.real import names as real_names
@@ -90,7 +91,7 @@ PLANS: dict[str, tuple[Runs, ...]] = {
     # random laws of four to eight columns, with and without the stage that finds their groups
     "laws": (Runs(("ours", f"{WITHOUT}groups"), sets=(LAWS,), seconds=(LAWS_LIMIT,)),),
     "real": (Runs((*EVERYWHERE, *REFERENCES), sets=("real",), seeds=3),),
-    "noise": (Runs(("ours", "operon", "operon-mdl"), noise=(0.0, 0.001, NOISE, 0.1)),),
+    "noise": (Runs(("ours", "operon", "operon-mdl"), noise=(0.0, 0.001, NOISE, MUCH_NOISE)),),
     # gross outliers, and a loss that they do not decide
     "outliers": (Runs(("ours", "huber"), outliers=(0.0, OUTLIERS)),),
     "points": (Runs(("ours", "operon", "operon-mdl"), points=(20, 50, POINTS, 500)),),
@@ -111,6 +112,8 @@ PLANS: dict[str, tuple[Runs, ...]] = {
         Runs(("ours",), sets=("paper", *FURTHER), other_units=(False, True)),
         Runs(("ours",), sets=("textbook",), **TEXTBOOK, other_units=(False, True)),
     ),
+    # the Feynman laws without and with the units of their columns
+    "told-units": (Runs(("ours", *WITH_UNITS), sets=("feynman",), noise=(0.0, NOISE, MUCH_NOISE)),),
     "unrelated": (
         Runs(("ours",), sets=("paper",), unrelated=(0, *UNRELATED)),
         Runs(("ours",), sets=("textbook",), **TEXTBOOK, unrelated=(0, *UNRELATED)),

@@ -21,13 +21,14 @@ import numpy as np
 from benchmarks import record
 from benchmarks.conditions import FRESH, LIMIT, POINTS, STOPPING
 from benchmarks.methods import Array, method
-from benchmarks.methods.ours import stops_on_fresh
+from benchmarks.methods.ours import stops_on_fresh, takes_units
 from benchmarks.methods.registry import METHODS
-from benchmarks.problems import Problem, load, noisy, with_outliers
+from benchmarks.problems import Problem, load, noisy, units_of, with_outliers
 from benchmarks.problems.units import draw_units, in_own_units, in_units, read_again, with_unrelated
 from benchmarks.recovery import recovered, right_form, strictly_recovered
 from prunesymnet.data import Dataset, make_dataset
 from prunesymnet.expression import Expression, canonical, evaluate, to_text
+from prunesymnet.units import parse_unit
 
 # What a row has, so that every row has it.
 EMPTY = dict.fromkeys(
@@ -113,6 +114,16 @@ def stopping(trial: Trial, problem: Problem | None) -> dict[str, Dataset]:
     return {"fresh": as_given(trial, problem.sample(trial.points, STOPPING + trial.seed))}
 
 
+def known_units(trial: Trial, data: Dataset) -> dict[str, dict[str, str]]:
+    """The units of the columns and the target, for those methods that want them; what reads units is loaded then."""
+    if not takes_units(trial.method):
+        return {}
+    units = units_of(trial.problem, data.target)
+    for unit in units.values():
+        parse_unit(unit)
+    return {"units": units}
+
+
 def errors(values: Array, fresh: Dataset) -> dict[str, float]:
     """How well values predict the target; nothing where they are not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -153,8 +164,9 @@ def measure(trial: Trial) -> dict[str, Any]:
     try:
         if not (known and known.ready):
             warm_up(fit)
+        more = {**stopping(trial, problem), **known_units(trial, data)}
         began = time.perf_counter()
-        answer = fit(data, trial.limit, trial.seed, **stopping(trial, problem))
+        answer = fit(data, trial.limit, trial.seed, **more)
         row["seconds"] = time.perf_counter() - began
         found, fitted = answer if isinstance(answer, tuple) else (answer, None)
         if not isinstance(found, Expression):

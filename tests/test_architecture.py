@@ -14,7 +14,7 @@ SOURCE = Path(prunesymnet.__file__).parent
 # Each module builds on those before it, in every package: data flows one way.
 ORDER = {
     "": (
-        "version", "errors", "settings", "optional", "operators", "data", "expression", "export", "network",
+        "version", "errors", "settings", "optional", "operators", "data", "expression", "units", "export", "network",
         "coefficients", "bank", "structure", "catalogue", "equations", "selection", "search", "progress", "runs",
         "estimator", "report", "cli", "__main__",
     ),
@@ -27,6 +27,7 @@ ORDER = {
         "tree", "printing", "parsing", "program", "canonical", "expanding", "polynomial", "factoring", "fingerprint",
         "sampling",
     ),
+    "units": ("parsing", "labels", "table", "soundness", "groups", "constants"),
     "expression.canonical": ("numbers", "terms", "algebra"),
     "export": ("common", "latex", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
     "network": ("activation", "network", "training", "pruning"),
@@ -179,7 +180,7 @@ def test_nothing_that_could_run_a_text():
 
 
 def test_the_core_imports_neither_torch_nor_sympy():
-    heavy = "torch", "sympy", "sklearn", "scipy.stats", "scipy.optimize", "matplotlib"
+    heavy = "torch", "sympy", "pint", "sklearn", "scipy.stats", "scipy.optimize", "matplotlib"
     code = f"import sys, prunesymnet; print([name for name in {heavy} if name in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"

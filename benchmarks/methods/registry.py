@@ -54,6 +54,14 @@ _RECORDS = (
         operators=f"{ALL}; exp(y*log(x)) is written x**y", ends="exact, or nothing left but noise",
         everywhere=True, colour="#0072B2", mark="o",
     ),
+    Method(
+        "with-units", "PruneSymNet, told the units", "ours",
+        "The default search with the units of columns and target; constants may carry units.",
+    ),
+    Method(
+        "with-pure-numbers", "PruneSymNet, told the units; constants are pure numbers", "ours",
+        "The same with `constant_units=False`.",
+    ),
     Method("huber", "PruneSymNet, Huber's loss", "ours", "The default search with `loss=\"huber\"`."),
     Method(
         "paper", "paper preset", "ours",

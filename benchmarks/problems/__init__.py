@@ -68,6 +68,15 @@ def load(name: str = "paper") -> tuple[Problem, ...]:
         return tuple(_problem(row) for row in csv.DictReader(file))
 
 
+@cache
+def units_of(problem: str, target: str) -> dict[str, str]:
+    """The units of a problem's variables and of its target, by what its table calls this; none where these are not
+    known. They are of laws from physics: `feynman-units.csv` has those of the Feynman laws."""
+    with (Path(__file__).parent / "feynman-units.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["name"] == problem]
+    return {target if row["variable"] == "target" else row["variable"]: row["unit"] for row in rows}
+
+
 def _problem(row: dict[str, str]) -> Problem:
     formula = parse(row["expression"])
     if "ranges" in row:

@@ -39,6 +39,7 @@ TABLES: dict[str, Callable[[pd.DataFrame], Table | None]] = {
     "textbook": textbook.textbook,
     "textbook-why": textbook.why,
     "units": textbook.units,
+    "told-units": methods.told_units,
     "unrelated": textbook.unrelated,
     "mechanisms": mechanisms.mechanisms,
     "seconds": methods.times,

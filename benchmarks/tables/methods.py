@@ -3,7 +3,9 @@
 import pandas as pd
 
 from benchmarks.conditions import FURTHER, LIMIT, POINTS, RANDOM
+from benchmarks.methods.ours import WITH_UNITS
 from benchmarks.methods.registry import METHODS, REFERENCES, RIVALS, SHOWN
+from benchmarks.problems import load, units_of
 from benchmarks.problems.random_formulas import GRADES, VARIABLES
 from benchmarks.statistics import CLOSE, MACHINE, holm, machine_words, mcnemar, methods_in, of, plain, sizes
 from benchmarks.tables.layout import Table, by_data_set, called, count, interval, probability, seconds, with_heads
@@ -159,6 +161,25 @@ def noise(runs: pd.DataFrame) -> Table | None:
         "points are noisy: *right form* says what is recovered once floats are fitted to points without noise."
     )
     return Table("Noise", caption, with_heads(lines), chosen) if lines else None
+
+
+def told_units(runs: pd.DataFrame) -> Table | None:
+    """The Feynman laws without and with the units of their columns."""
+    usual = (runs["limit"] == LIMIT) & (runs["seed"] == 0) & runs["method"].isin(("ours", *WITH_UNITS))
+    known = runs["problem"].isin([problem.name for problem in load("feynman") if units_of(problem.name, "target")])
+    chosen = plain(runs[usual & known], "feynman").sort_values("noise")
+    lines = []
+    for method in ("ours", *WITH_UNITS):
+        for noise, part in of(chosen, method).groupby("noise"):
+            both = {"recovered": count(part["recovered"]), "right form": count(part["form"])}
+            times = {"median seconds": seconds(part["seconds"].median()), "in all": seconds(part["seconds"].sum())}
+            lines.append({"method": called(part, method), "noise": f"{noise:g}"} | both | times)
+    caption = (
+        "The Feynman laws without the units of their columns and with them, at several levels of noise: how many are "
+        f"recovered, and in how many seconds; {EVEN}."
+    )
+    told = set(chosen["method"]) & set(WITH_UNITS)
+    return Table("Told the units", caption, with_heads(lines), chosen) if told else None
 
 
 def outliers(runs: pd.DataFrame) -> Table | None:

@@ -7,7 +7,8 @@
     ├── FolderInUseError    a folder that another run is writing to    (also an OSError)
     ├── NothingFoundError   a search that found nothing it may return  (also a ValueError)
     ├── OperatorError       an operator that can't be added            (also a ValueError)
-    └── ParseError          a text that is not a formula               (also a ValueError)
+    ├── ParseError          a text that is not a formula               (also a ValueError)
+    └── UnitError           units that are not known, or do not fit    (also a ValueError)
 
 Warnings:
 
@@ -70,6 +71,10 @@ class ParseError(PruneSymNetError, ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return ParseError, (self.problem, self.text, self.column)  # as made, so that workers can pass it on
+
+
+class UnitError(PruneSymNetError, ValueError):
+    """A unit that is not known, or units that do not fit together: the message names the columns and the remedy."""
 
 
 class DataWarning(UserWarning):

@@ -20,6 +20,15 @@ def import_torch(what: str) -> Any:
     return torch
 
 
+def import_pint(what: str) -> Any:
+    """pint, which knows units."""
+    try:
+        import pint
+    except ImportError:
+        raise ImportError(f"{what} need pint: pip install 'prunesymnet[units]'") from None
+    return pint
+
+
 def check_device(device: str) -> None:
     """An error where a device is asked for that this machine does not have."""
     if not device.startswith("cuda"):

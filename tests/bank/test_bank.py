@@ -10,7 +10,8 @@ from scipy.spatial import cKDTree
 
 from prunesymnet.bank.bank import LARGEST, RECIPROCAL, grow_bank
 from prunesymnet.expression import Apply, evaluate, postorder
-from prunesymnet.operators import OPERATORS, PAPER, UNNESTED, make_operator
+from prunesymnet.operators import DEFAULT, OPERATORS, PAPER, UNNESTED, make_operator
+from prunesymnet.units import TableUnits, is_sound
 
 ALL = tuple(OPERATORS)
 BUMP = make_operator("bump", lambda u: 1 / (1 + u * u))
@@ -322,3 +323,15 @@ def test_a_node_is_a_term():
     values, expression = bank.term(7)
     np.testing.assert_array_equal(values, bank.values[7])
     assert expression == bank.expression(7)
+
+
+def test_with_dimensions_only_sound_nodes_are_made():
+    units = TableUnits.of({"x": "m", "t": "s"}, ("x", "t", "n"), "y", constants=False)
+    columns = dict(zip("xtn", np.random.default_rng(0).uniform(1, 2, (3, 30)), strict=True))
+    bank = grow_bank(columns, DEFAULT, 300, dimensions=units.dimensions)
+    assert len(bank) == 300
+    assert all(is_sound(bank.expression(node), units) for node in range(len(bank)))
+    texts = {str(bank.expression(node)) for node in range(len(bank))}
+    assert {"x/t", "sqrt(x)", "1 + n", "sin(n)"} <= texts
+    every = grow_bank(columns, DEFAULT, 300)
+    assert (bank.complexity < 5).sum() < (every.complexity < 5).sum()  # so there is room for more

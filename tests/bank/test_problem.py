@@ -6,8 +6,9 @@ import pytest
 from contexts import columns_of, problem, problem_of
 from prunesymnet.bank.problem import Problem
 from prunesymnet.data import make_dataset
-from prunesymnet.expression import parse
+from prunesymnet.expression import evaluate, parse
 from prunesymnet.operators import PAPER
+from prunesymnet.units import TableUnits, find_groups
 
 
 def test_a_problem_is_of_some_rows_drawn_by_the_seed():
@@ -84,3 +85,20 @@ def test_what_a_formula_leaves_of_the_variation():
     left = some.weights @ (0.1 * some.columns["x"]) ** 2 / (some.weights @ (some.y - mean) ** 2)
     assert some.unexplained(parse("x*y")) == pytest.approx(left)
     assert some.unexplained(parse("log(x)")) == 1  # x changes its sign
+
+
+def test_with_groups_columns_and_target_are_pure_numbers_and_formulas_are_translated():
+    units = TableUnits.of({"m": "kg", "u": "m/s", "v": "m/s", "E": "J"}, ("m", "u", "v"), "E", constants=False)
+    columns = dict(zip("muv", np.random.default_rng(0).uniform(1, 4, (3, 40)), strict=True))
+    law = parse("m*(u**2 + v**2)/2")
+    data = make_dataset(np.column_stack(list(columns.values())), evaluate(law, columns).values, names=list(columns))
+    groups = find_groups(units, columns)
+    found = Problem.of(data, PAPER, 40, 0, groups=groups)
+    assert list(found.columns) == list(groups.columns)
+    assert len(found.columns) == 1
+    inside = found.from_table(law)
+    np.testing.assert_allclose(evaluate(inside, found.columns).values, found.y, rtol=1e-12)
+    back = found.to_table(inside)
+    np.testing.assert_allclose(evaluate(back, data.columns).values, data.y, rtol=1e-12)
+    np.testing.assert_allclose(found.scaled(data.y), found.y)
+    assert found.weights.sum() == pytest.approx(1)

@@ -90,7 +90,8 @@ def many_rows():
 
 @pytest.fixture(scope="module")
 def lines():
-    return many_rows()
+    told = [row(method, set="feynman", problem="feynman-I-14-3") for method in ("ours", "with-units")]
+    return [*many_rows(), *told]
 
 
 def cells(table):

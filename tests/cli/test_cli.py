@@ -46,6 +46,12 @@ def call(*arguments, code=0, **options):
     return result
 
 
+def test_a_name_with_a_comma_is_given_in_quotes():
+    table = '"mass, dry",a,v\n' + "".join(f"{k},{k % 3},{2 * k}\n" for k in range(1, 12))
+    out = call("fit", "-", "-y", "v", "-x", 'a,"mass, dry"', input=table).stdout
+    assert out.splitlines()[0] == "v = 2*mass_dry"
+
+
 def test_fit_prints_the_formula_first(folder):
     out = call("fit", folder / "law.csv", "--target", "v").stdout.splitlines()
     assert out[0] == "v = x*y/(2*pi*z)"

@@ -84,6 +84,8 @@ def test_it_is_a_regressor_of_one_target_or_several():
 OWN = make_operator("doubled_sine", lambda v: np.sin(2 * v))
 PARAMETERS = {
     "categories": ["a"],
+    "units": {"x1": "m"},
+    "constant_units": False,
     "operators": ["+", "*", OWN],
     "max_complexity": 9,
     "constraints": {"max_uses": {"exp": 1}, "requires": ["x1"]},

@@ -386,6 +386,13 @@ def test_constants_have_names_that_no_column_has():
     assert said.split('<table class="constants">')[1].split("</table>")[0].count("<tr>") == 3
 
 
+def test_constants_have_units_where_the_table_has():
+    assert "<th>unit</th>" not in section_of(equation("1.0*a**2 - 1.0*b"))
+    said = section_of(equation("1.0*a**2 - 1.0*b", units=("N/m^2", "")))
+    rows = said.split('<table class="constants">')[1].split("</table>")[0].split("<tr>")[1:]
+    assert [row.split("<td>")[-1].split("</td>")[0] for row in rows[1:]] == ["N/m^2", "1"]
+
+
 def test_rounded_constants_are_shown_with_what_was_fitted():
     found = fit(parse("3*a**2 - 1.0*b"), DATA)
     law = Equation.of(replace(found, before_rounding=found.expression), DATA)

@@ -10,6 +10,13 @@ coefficient can make up for is not kept twice: nodes are equal when they are so 
 no nodes beside `x`. Nodes that overflow, leave their domain or do not vary on the data are dropped; an operator with a
 domain (log, sqrt) is applied to `-f` where `f` is outside of it.
 
+Where the dimensions of the columns are known, only nodes that are dimensionally sound are made: sums of equal
+dimensions, functions of pure numbers. So the bank of a size reaches deeper.
+
+>>> by_units = grow_bank({"x": x, "t": x**2 + 1}, size=8, dimensions={"x": 1.0, "t": 2**0.5})
+>>> [str(by_units.expression(i)) for i in range(len(by_units))]
+['x', 't', 'x**2', 't**2', 'x*t', 'x/t', 't/x', '1/x']
+
 Growing M nodes on n points costs about M n evaluations of an operator for each of the few operators, and a sort of M
 keys: no Python per node.
 """
@@ -32,6 +39,7 @@ LEAST_SPREAD = 1e-7  # relative: what varies less is a constant
 DIGITS = 1e9  # to which two nodes must agree to be one
 CHUNK = 1 << 21  # values that are computed at a time
 COMMUTATIVE = ("+", "*", "-")  # "-" too: the sign does not matter
+SAME_DIMENSION = 1e-9  # between the numbers that stand for two dimensions: these are rounded in the last digits
 LEAF, RECIPROCAL = -1, -2  # what is no operator's number in `Bank.operator`
 
 
@@ -173,12 +181,15 @@ def grow_bank(
     memory: float = 2.0,
     unnested: tuple[str, ...] = UNNESTED,
     most_complex: int = 30,
+    dimensions: Mapping[str, float] | None = None,
 ) -> Bank:
-    """The `size` simplest nodes, or as many as `memory` (GiB) holds."""
+    """The `size` simplest nodes, or as many as `memory` (GiB) holds; with the `dimensions` of the columns (as numbers,
+    see `units.table`), those that are dimensionally sound."""
     names = tuple(columns)
     table = tuple(row for row in select_operators(operators).values() if row.arity and row.name not in ("id", "neg"))
     size = max(min(size, int(memory * 2**30 / 8 / max(len(next(iter(columns.values()))), 1))), len(names))
-    growing = _Growing(np.array([columns[name] for name in names], dtype=np.float64), table, size, unnested)
+    known = None if dimensions is None else np.array([dimensions[name] for name in names], dtype=np.float64)
+    growing = _Growing(np.array([columns[name] for name in names], dtype=np.float64), table, size, unnested, known)
     for complexity in range(2, most_complex + 1):
         if growing.count >= size or not growing.grow(complexity):
             break
@@ -188,7 +199,14 @@ def grow_bank(
 class _Growing:
     """A bank that grows level by level; numbers are those of `Bank`."""
 
-    def __init__(self, leaves: Array, table: tuple[Operator, ...], size: int, unnested: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        leaves: Array,
+        table: tuple[Operator, ...],
+        size: int,
+        unnested: tuple[str, ...],
+        dimensions: Array | None = None,
+    ) -> None:
         self.table, self.size, self.unnested = table, size, unnested
         points = leaves.shape[1]
         self.probes = probes_of(points)
@@ -198,9 +216,13 @@ class _Growing:
         self.keys = np.empty(0, dtype=np.uint64)
         self.count = 0
         self.nested = np.zeros(0, dtype=bool)
+        self.has_dimensions = dimensions is not None
+        self.dimension = np.zeros(0)  # of each node; 0 for all where they are not known
+        known = np.zeros(len(leaves)) if dimensions is None else dimensions
         with np.errstate(all="ignore"):
             none = np.full(len(leaves), -1)
-            self.add(1, leaves, none, np.arange(len(leaves)), none, np.zeros(len(leaves)), np.zeros(len(leaves)))
+            nothing = np.zeros(len(leaves))
+            self.add(1, leaves, known, none, np.arange(len(leaves)), none, nothing, nothing)
         self.levels[1] = (0, self.count)
 
     def grow(self, complexity: int) -> bool:
@@ -221,6 +243,9 @@ class _Growing:
         outer = operator.name in self.unnested
         if outer:
             nodes = nodes[~self.nested[nodes]]
+        if self.has_dimensions and operator.units is None:
+            nodes = nodes[np.abs(self.dimension[nodes]) < SAME_DIMENSION]
+        power = operator.units[0] if isinstance(operator.units, tuple) else 0.0
         for part in self.chunks(nodes):
             values = self.values[part]
             flipped: Any = np.zeros(len(part), dtype=bool)
@@ -229,7 +254,8 @@ class _Growing:
                 values = np.where(flipped[:, None], -values, values)
                 values = np.where(operator.domain(values), values, np.nan)
             nested = np.ones(len(part), dtype=bool) if outer else self.nested[part]
-            self.add(complexity, operator.numpy(values), number, part, -1, flipped, nested)
+            dimension = power * self.dimension[part]
+            self.add(complexity, operator.numpy(values), dimension, number, part, -1, flipped, nested)
 
     def binary(self, complexity: int, number: int, operator: Operator) -> None:
         rest = complexity - _cost(operator)
@@ -244,9 +270,17 @@ class _Growing:
             if operator.name in COMMUTATIVE and one == other:
                 once = a <= b if operator.name == "*" else a < b
                 a, b = a[once], b[once]
+            if self.has_dimensions and not isinstance(operator.units, tuple):
+                of_a, of_b = self.dimension[a], self.dimension[b]
+                sound = np.abs(of_a - of_b) < SAME_DIMENSION
+                if operator.units is None:
+                    sound &= np.abs(of_a) < SAME_DIMENSION
+                a, b = a[sound], b[sound]
             self.pairs(complexity, number, operator, a, b)
         if operator.name in ("+", "-", "/"):  # with the constant 1, which is an input of the network too
             nodes = self.level(rest - 1)
+            if self.has_dimensions and operator.name != "/":
+                nodes = nodes[np.abs(self.dimension[nodes]) < SAME_DIMENSION]
             self.pairs(complexity, number, operator, np.full(len(nodes), -1), nodes)
 
     def pairs(self, complexity: int, number: int, operator: Operator, a: Index, b: Index) -> None:
@@ -254,7 +288,15 @@ class _Growing:
             left, right = a[part], b[part]
             one = np.where(left[:, None] < 0, 1.0, self.values[left])
             nested = self.nested[right] | (self.nested[left] & (left >= 0))
-            self.add(complexity, operator.numpy(one, self.values[right]), number, left, right, False, nested)
+            dimension = self.dimension_of(operator, left, right)
+            self.add(complexity, operator.numpy(one, self.values[right]), dimension, number, left, right, False, nested)
+
+    def dimension_of(self, operator: Operator, left: Index, right: Index) -> Array:
+        """Of pairs that are sound; the constant 1 (-1) has none."""
+        one, two = np.where(left < 0, 0.0, self.dimension[left]), self.dimension[right]
+        if isinstance(operator.units, tuple):
+            return np.asarray(operator.units[0] * one + operator.units[1] * two)
+        return two if operator.units == "alike" else np.zeros(len(right))
 
     def level(self, complexity: int) -> Index:
         return np.arange(*self.levels.get(complexity, (0, 0)))
@@ -266,7 +308,7 @@ class _Growing:
                 return
             yield nodes[start : start + step]
 
-    def add(self, complexity: int, values: Array, *how: object) -> None:
+    def add(self, complexity: int, values: Array, dimension: Array, *how: object) -> None:
         """Keep the nodes that are finite, vary, and are not there yet."""
         good, keys = distinct(values, self.probes)
         good &= ~np.isin(keys, self.keys)
@@ -279,6 +321,7 @@ class _Growing:
         rows = [np.broadcast_to(np.asarray(entry), len(values))[chosen] for entry in how]
         self.parts.append((np.full(kept, complexity), *rows))
         self.nested = np.concatenate([self.nested, rows[-1].astype(bool)])
+        self.dimension = np.concatenate([self.dimension, dimension[chosen]])
         self.count += kept
 
     def bank(self, names: tuple[str, ...], table: tuple[Operator, ...]) -> Bank:

@@ -1,9 +1,10 @@
 """What a bank is asked about: some rows of a table, with the columns and the operators to use.
 
 A bank has `1 + x` and `exp(x)`, which say something of numbers around one. So columns of atoms and of galaxies, and
-such targets, are measured in units of a power of ten here, and formulas are translated on their way in and out.
+such targets, are divided by a power of ten here, and formulas are translated on their way in and out. Where the table
+has units, columns and target may be dimensionless groups instead (`units.groups`), translated in the same way.
 
->>> unit_of(np.array([2e8, 3e8])), unit_of(np.array([-3.0, 40.0]))
+>>> scale_of(np.array([2e8, 3e8])), scale_of(np.array([-3.0, 40.0]))
 (100000000.0, 1.0)
 """
 
@@ -15,47 +16,62 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.bank.targets import Target
+from prunesymnet.bank.targets import Target, even_out
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Constant, Expression, Variable, evaluate
 from prunesymnet.operators import Operator, select_operators
+from prunesymnet.units import Groups
 
 Array = NDArray[np.float64]
 
 TAIL = 5.0  # median deviations from the median, beyond which a row counts less: a few values near a pole would decide
 ORDINARY = (0.1, 100.0)  # largest values of columns that are left as they are...
 ORDINARY_TARGET = (1e-4, 1e5)  # ...and of targets, as powers of ordinary columns reach these
-LEAST_IN_UNITS = 0.7  # of others, in their units, and ten times as much at most
+LEAST_SCALED = 0.7  # of others, when they are scaled, and ten times as much at most
 
 
-def unit_of(values: Array, ordinary: tuple[float, float] = ORDINARY) -> float:
-    """A power of ten in which the largest value is about one; 1 where it is an ordinary number already."""
+def scale_of(values: Array, ordinary: tuple[float, float] = ORDINARY) -> float:
+    """A power of ten by which the largest value is about one; 1 where it is an ordinary number already."""
     largest = float(np.abs(values).max(initial=0.0))
     if not np.isfinite(largest) or largest == 0 or ordinary[0] <= largest <= ordinary[1]:
         return 1.0
-    return float(f"1e{math.floor(math.log10(largest / LEAST_IN_UNITS))}")
+    return float(f"1e{math.floor(math.log10(largest / LEAST_SCALED))}")
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The rows that are scanned: the `columns` to use by name and the target `y`, each in its unit, the rows' weights
-    (of sum 1), and the operators to use. `data` are the same rows of the table, as they are; `units` are those of
-    columns that have one, and `unit` is that of the target."""
+    """The rows that are scanned: the `columns` to use by name and the target `y`, each scaled, the rows' weights (of
+    sum 1), and the operators to use. `data` are the same rows of the table, as they are; `scales` are those of columns
+    that have one, `scale` is that of the target. With `groups`, columns and target are dimensionless groups of the
+    table's. `dimensions` are those of the columns, where only nodes that are dimensionally sound are wanted."""
 
     columns: Mapping[str, Array]
     y: Array
     weights: Array
     operators: Mapping[str, Operator]
     data: Dataset
-    units: Mapping[str, float] = field(default_factory=dict)
-    unit: float = 1.0
+    scales: Mapping[str, float] = field(default_factory=dict)
+    scale: float = 1.0
+    groups: Groups | None = None
+    dimensions: Mapping[str, float] | None = None
 
     @classmethod
-    def of(cls, data: Dataset, operators: Iterable[str | Operator], rows: int, seed: int) -> "Problem":
+    def of(
+        cls,
+        data: Dataset,
+        operators: Iterable[str | Operator],
+        rows: int,
+        seed: int,
+        *,
+        groups: Groups | None = None,
+        dimensions: Mapping[str, float] | None = None,
+    ) -> "Problem":
         """At most `rows` rows, drawn by the seed; far out on the target's tails they count less."""
         counts = data.search_weights
         if counts is not None and not counts.all():
             data = data.take(counts > 0)
+        if groups is not None and not (told := groups.rows(data.columns)).all():
+            data = data.take(told)
         if data.rows > rows:
             data = data.take(np.sort(np.random.default_rng(seed).choice(data.rows, rows, replace=False)))
         off = np.abs(data.y - np.median(data.y))
@@ -63,24 +79,38 @@ class Problem:
         weights: Array = 1 / (1 + (off / scale) ** 2)
         if data.search_weights is not None:
             weights = weights * data.search_weights
-        units = {name: unit for name, column in data.columns.items() if (unit := unit_of(column)) != 1}
-        columns = {name: column / units[name] if name in units else column for name, column in data.columns.items()}
-        unit, table = unit_of(data.y, ORDINARY_TARGET), select_operators(operators)
-        return cls(columns, data.y / unit, weights / weights.sum(), table, data, units, unit)
+        columns, y = dict(data.columns), data.y
+        if groups is not None:
+            measure = groups.scale(columns)
+            columns, y = groups.values(columns), y / measure
+            weights = even_out(weights * (measure / np.abs(measure).max()) ** 2)  # an error of y/m is one of y times m
+        scales = {name: by for name, column in columns.items() if (by := scale_of(column)) != 1}
+        columns = {name: column / scales[name] if name in scales else column for name, column in columns.items()}
+        by, table = scale_of(y, ORDINARY_TARGET), select_operators(operators)
+        return cls(columns, y / by, weights / weights.sum(), table, data, scales, by, groups, dimensions)
 
     @property
-    def has_units(self) -> bool:
-        return bool(self.units) or self.unit != 1
+    def is_translated(self) -> bool:
+        """Whether formulas of these columns are others than those of the table's."""
+        return bool(self.scales) or self.scale != 1 or self.groups is not None
 
     def to_table(self, formula: Expression) -> Expression:
         """A formula of these columns as one of the table's."""
-        formula = formula.substitute({name: Constant(1 / unit) * Variable(name) for name, unit in self.units.items()})
-        return formula if self.unit == 1 else Constant(self.unit) * formula
+        formula = formula.substitute({name: Constant(1 / by) * Variable(name) for name, by in self.scales.items()})
+        formula = formula if self.scale == 1 else Constant(self.scale) * formula
+        return formula if self.groups is None else self.groups.put_back(formula)
 
     def from_table(self, formula: Expression) -> Expression:
-        """A formula of the table's columns as one of these."""
-        formula = formula.substitute({name: Constant(unit) * Variable(name) for name, unit in self.units.items()})
-        return formula if self.unit == 1 else Constant(1 / self.unit) * formula
+        """A formula of the table's columns as one of these; with groups, it must be sound with pure numbers."""
+        if self.groups is not None:
+            formula = self.groups.taken_in(formula)
+        formula = formula.substitute({name: Constant(by) * Variable(name) for name, by in self.scales.items()})
+        return formula if self.scale == 1 else Constant(1 / self.scale) * formula
+
+    def scaled(self, values: Array) -> Array:
+        """Values of the table's target as ones of this."""
+        measured = values if self.groups is None else values / self.groups.scale(self.data.columns)
+        return measured / self.scale
 
     @cached_property
     def target(self) -> Target:
@@ -99,11 +129,11 @@ class Problem:
 
     def only(self, names: Iterable[str]) -> "Problem":
         """With some of the columns."""
-        return self.with_columns({name: self.columns[name] for name in names})
+        return replace(self, columns={name: self.columns[name] for name in names})
 
     def with_columns(self, columns: Mapping[str, Array]) -> "Problem":
-        """The same rows and target, and other columns."""
-        return replace(self, columns=columns)
+        """The same rows and target, and other columns, whose dimensions are not known."""
+        return replace(self, columns=columns, dimensions=None)
 
     def has(self, formula: Expression) -> bool:
         """Whether all columns of a formula are there: of many, those that matter most are."""

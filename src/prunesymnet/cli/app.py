@@ -85,6 +85,18 @@ Form = Annotated[
     str | None,
     typer.Option("--form", help="Search nothing: fit the constants of this formula, 'a*x**b', to the table."),
 ]
+Units = Annotated[
+    str | None,
+    typer.Option(
+        "--units",
+        help="What columns and target are measured in: v=m/s,m=kg,E=J (left out: what the header has in brackets, "
+        "v [m/s]). Only formulas that are dimensionally sound are searched.",
+    ),
+]
+NoUnits = Annotated[bool, typer.Option("--no-units", help="What the header has in brackets means no units.")]
+NoConstantUnits = Annotated[
+    bool, typer.Option("--no-constant-units", help="With units: constants are pure numbers, none carries a unit.")
+]
 MaxUses = Annotated[str, typer.Option("--max-uses", help="How often an operator or a column may appear: exp=1,x=2.")]
 MaxArgument = Annotated[
     str, typer.Option("--max-argument", help="The largest complexity of what an operator is applied to: sin=5.")
@@ -158,6 +170,9 @@ def fit(
     weights: Annotated[str | None, typer.Option(help="A column of weights for the rows.")] = None,
     y_err: StandardErrors = None,
     loss: LossName = "auto",
+    units: Units = None,
+    no_units: NoUnits = False,
+    no_constant_units: NoConstantUnits = False,
     form: Form = None,
     time_limit: Annotated[
         float | None,
@@ -196,10 +211,11 @@ def fit(
     with clear_errors():
         from dataclasses import replace
 
-        from prunesymnet.cli.settings import constraints_of, limit_of, network_settings, with_operators
-        from prunesymnet.cli.tables import Columns, chosen_of, datasets_of, fitted_form
+        from prunesymnet.cli.settings import constraints_of, limit_of, network_settings, units_given, with_operators
+        from prunesymnet.cli.tables import Columns, chosen_of, datasets_of, fitted_form, labels_of
         from prunesymnet.runs import run
         from prunesymnet.runs.files import check_can_be_written
+        from prunesymnet.units import units_of_labels
 
         settings = network_settings(preset, epochs=epochs, no_gradient=no_gradient, random_pruning=random_pruning)
         if operators is not None:
@@ -226,11 +242,14 @@ def fit(
             listed(target), None if features is None else listed(features), listed(exclude or ""), weights, y_err,
             listed(categories or ""), drop_missing, decimal, sheet, form,
         )  # fmt: skip
-        table, chosen = chosen_of(data, columns)
+        table, chosen, columns = chosen_of(data, columns)
+        given = units_given(units, none=no_units)
         if form is not None:
-            model = fitted_form(table, chosen, columns, settings)
+            model = fitted_form(table, chosen, columns, settings, given)
         else:
             tables = datasets_of(table, chosen, columns)
+            known = units_of_labels(labels_of(tables, chosen, columns.targets), given)
+            settings = replace(settings, units=known, constant_units=not no_constant_units)
             model = run(tables, settings, columns=tuple(map(str, chosen)), folder=out, progress=not quiet)
         finish(model, as_json, save)
 
@@ -387,8 +406,11 @@ def demo(time_limit: Seconds = 8.0) -> None:
 
 
 def listed(names: str) -> list[str]:
-    """The names of an option, a,b; none of an empty one."""
-    return [name.strip() for name in names.split(",") if name.strip()]
+    """The names of an option, a,b; none of an empty one. A name with a comma is quoted: 'a,"mass, dry"'."""
+    import csv
+
+    cells = next(csv.reader([names], skipinitialspace=True), [])
+    return [name.strip() for name in cells if name.strip()]
 
 
 def model_at(path: Path) -> "Model":

@@ -91,6 +91,19 @@ def constraints_of(
     )
 
 
+def units_given(text: str | None, *, none: bool = False) -> dict[str, str] | None:
+    """The units of an option; none at all where they are not wanted, and None where the table's header decides.
+
+    >>> units_given("v=m/s, E=J"), units_given(None), units_given(None, none=True)
+    ({'v': 'm/s', 'E': 'J'}, None, {})
+    """
+    if none:
+        if text:
+            raise ValueError("--units and --no-units can't both be")
+        return {}
+    return None if text is None else dict(_pairs(text, "--units", "NAME=UNIT, as in v=m/s,m=kg"))
+
+
 def _pairs(text: str, option: str, form: str) -> list[tuple[str, str]]:
     found = [part.strip().rpartition("=")[::2] for part in text.split(",") if part.strip()]
     for (name, value), part in zip(found, filter(str.strip, text.split(",")), strict=True):

@@ -2,15 +2,15 @@
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from prunesymnet.data import Dataset, Table, from_frame, read_frame, repair_names
-from prunesymnet.data.checks import check_rows_of_a_search
+from prunesymnet.data.checks import check_rows_of_a_search, labelled
 from prunesymnet.data.dataset import check_known
 from prunesymnet.data.messages import listed
 from prunesymnet.errors import DataError
@@ -42,6 +42,20 @@ class Columns:
     sheet: str | None = None
     form: str | None = None
 
+    def called_in(self, labels: Iterable[str]) -> "Columns":
+        """With the labels of a table, `v [m/s]`, for columns that are named without their unit."""
+        known = list(labels)
+        weights, y_err = (None if name is None else labelled([name], known)[0] for name in (self.weights, self.y_err))
+        return replace(
+            self,
+            targets=labelled(self.targets, known),
+            features=None if self.features is None else labelled(self.features, known),
+            exclude=labelled(self.exclude, known),
+            weights=weights,
+            y_err=y_err,
+            categories=labelled(self.categories, known),
+        )
+
 
 def table_of(data: str, decimal: str | None = None, sheet: str | None = None) -> Table:
     """The table of a file, or of standard input (-)."""
@@ -54,9 +68,11 @@ def table_of(data: str, decimal: str | None = None, sheet: str | None = None) ->
     return read_frame(sys.stdin.buffer, decimal=decimal, sheet=sheet, name="standard input")
 
 
-def chosen_of(data: str, columns: Columns) -> tuple[Table, list[str]]:
-    """The table with the rows and columns that are asked for, and which of these are features."""
+def chosen_of(data: str, columns: Columns) -> tuple[Table, list[str], Columns]:
+    """The table with the rows and columns that are asked for, which of these are features, and the columns as the table
+    calls them."""
     table = table_of(data, columns.decimal, columns.sheet)
+    columns = columns.called_in(table.frame.columns)
     others = [name for name in (columns.weights, columns.y_err) if name is not None]
     with _options_named():
         with table.located():
@@ -67,7 +83,9 @@ def chosen_of(data: str, columns: Columns) -> tuple[Table, list[str]]:
             features = _of_the_form(columns.form, table.frame, features, columns.categories)
         if columns.drop_missing:
             table = table.without_missing([*features, *columns.targets, *others])
-        return table.with_indicators(features, columns.categories) if columns.categories else (table, features)
+        if columns.categories:
+            table, features = table.with_indicators(features, columns.categories)
+        return table, features, columns
 
 
 def _of_the_form(form: str, frame: pd.DataFrame, features: list[str], categories: Sequence[str]) -> list[str]:
@@ -96,13 +114,25 @@ def datasets_of(table: Table, features: Sequence[str], columns: Columns) -> list
     return [found, *more]
 
 
-def fitted_form(table: Table, features: Sequence[str], columns: Columns, settings: SearchSettings) -> Model:
+def labels_of(tables: Sequence[Dataset], features: Sequence[str], targets: Sequence[str]) -> dict[str, str]:
+    """What the file calls the columns and targets, by their names in formulas."""
+    called = zip((table.target for table in tables), targets, strict=True)
+    return {**dict(zip(tables[0].names, map(str, features), strict=True)), **dict(called)}
+
+
+def fitted_form(
+    table: Table,
+    features: Sequence[str],
+    columns: Columns,
+    settings: SearchSettings,
+    units: Mapping[str, str] | None = None,
+) -> Model:
     """The model whose formula has this form, with its constants fitted."""
     frame, targets = table.frame, list(columns.targets)
     weights, errors = (None if name is None else frame[name] for name in (columns.weights, columns.y_err))
     with _options_named(), table.located():
         y = frame[targets[0]] if len(targets) == 1 else frame[targets]
-        fitted = PruneSymRegressor(preset=settings).fit_form(
+        fitted = PruneSymRegressor(preset=settings, units=units).fit_form(
             columns.form or "", frame[list(features)], y, weights, y_err=errors
         )
     model: Model = fitted.model_

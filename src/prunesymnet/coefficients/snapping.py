@@ -73,10 +73,15 @@ class SnapSettings:
 
 
 def snap(
-    expression: Expression, data: Dataset, *, settings: SnapSettings | None = None, deadline: float = math.inf
+    expression: Expression,
+    data: Dataset,
+    *,
+    settings: SnapSettings | None = None,
+    deadline: float = math.inf,
+    allow: Callable[[Expression], bool] = lambda _: True,
 ) -> Fit:
-    """The formula merged, fitted, and with its constants rounded as far as the data allow; after the `deadline` (of
-    `time.monotonic`) no further."""
+    """The formula merged, fitted, and with its constants rounded as far as the data allow it, and `allow` does; after
+    the `deadline` (of `time.monotonic`) no further."""
     settings = settings or SnapSettings()
     limit = min(settings.fit.time_limit, max(deadline - time.monotonic(), LEAST_SECONDS))
     best = fit(canonical(expression), data, settings=replace(settings.fit, time_limit=limit))
@@ -86,7 +91,7 @@ def snap(
         return _with_integers(best, data, settings, deadline)
     one_start = replace(settings, fit=replace(settings.fit, starts=1))
     state = _State.of(best, data, settings.noise)
-    rounding = _Rounding(data, one_start, state, deadline)
+    rounding = _Rounding(data, one_start, state, deadline, allow)
     starts = [state]
     if not rounding.is_exact(state) and (together := rounding.tie(state)) is not state:
         starts.append(together)  # one constant for two before they are rounded apart: 213 - 214*exp(x)
@@ -157,8 +162,15 @@ _Suggest = Callable[["_State", "SnapSettings"], _Choices]
 class _Rounding:
     """The loop: try all roundings that suggest themselves together, else one by one, the nearest first."""
 
-    def __init__(self, data: Dataset, settings: SnapSettings, base: _State, deadline: float) -> None:
-        self.data, self.settings, self.base, self.deadline = data, settings, base, deadline
+    def __init__(
+        self,
+        data: Dataset,
+        settings: SnapSettings,
+        base: _State,
+        deadline: float,
+        allow: Callable[[Expression], bool],
+    ) -> None:
+        self.data, self.settings, self.base, self.deadline, self.allow = data, settings, base, deadline, allow
 
     def all_roundings(self, state: _State) -> _State:
         """Whole numbers, then closed forms, then one constant for two, then fewer digits."""
@@ -206,7 +218,9 @@ class _Rounding:
         return state
 
     def accept(self, state: _State, rounded: Expression) -> _State | None:
-        """The state of a formula with fewer free constants, if the data allow it."""
+        """The state of a formula with fewer free constants, if it is allowed, and the data allow it."""
+        if not self.allow(rounded):
+            return None
         after = _State.of(fit(rounded, self.data, settings=self.settings.fit), self.data, self.settings.noise)
         fixed = len(self.base.errors) - len(after.errors)
         freedom = max(self.data.rows - len(self.base.errors), 1)

@@ -35,7 +35,8 @@ Array = NDArray[np.float64]
 class Estimate:
     """One constant: its name (c1, c2, ... from left to right where it has none), its value in the formula, and its
     interval. Where a formula has rounded constants, standard errors and intervals are those of the fit in which all are
-    free. `fitted` is the value there, `rounded_to` what stands in the formula, 3/2 (empty if it was not rounded)."""
+    free. `fitted` is the value there, `rounded_to` what stands in the formula, 3/2 (empty if it was not rounded).
+    `unit` is what it is measured in, where that is known (empty: a pure number)."""
 
     name: str
     value: float
@@ -45,6 +46,7 @@ class Estimate:
     confidence: float
     fitted: float
     rounded_to: str = ""
+    unit: str = ""
 
     @property
     def in_formula(self) -> str:
@@ -53,10 +55,11 @@ class Estimate:
 
     def __str__(self) -> str:
         shown = written(self.fitted, self.standard_error, (self.low, self.high))
+        unit = f" {self.unit}" if self.unit else ""
         if not math.isfinite(self.standard_error):
-            return f"{self.name} = {self.in_formula or shown.value}, not determined by the data"
+            return f"{self.name} = {self.in_formula or shown.value}{unit}, not determined by the data"
         value = f"{self.in_formula}, fitted {shown.together}" if self.in_formula else shown.together
-        return f"{self.name} = {value}  ({100 * self.confidence:g}%: {' to '.join(shown.others)})"
+        return f"{self.name} = {value}{unit}  ({100 * self.confidence:g}%: {' to '.join(shown.others)})"
 
 
 def estimate_constants(
@@ -87,16 +90,18 @@ def estimates(
     *,
     taken: Collection[str] = (),
     in_formula: Sequence[tuple[float, str]] | None = None,
+    units: Sequence[str] = (),
 ) -> tuple[Estimate, ...]:
     """Each constant with its interval, from its standard error and the residuals' degrees of freedom; names that are
     `taken` are given to none. `in_formula` are value and text that stand for it in the formula, the text empty unless
-    the constant was rounded."""
+    the constant was rounded; `units` are those of the constants, where they are known."""
     reach = students_t(freedom, confidence)
     rows = zip(
         constant_names(labels, taken),
         constants,
         errors,
         in_formula or [(value, "") for value in constants],
+        units or [""] * len(constants),
         strict=True,
     )
     return tuple(
@@ -109,8 +114,9 @@ def estimates(
             confidence=confidence,
             fitted=float(fitted),
             rounded_to=rounded_to,
+            unit=unit,
         )
-        for name, fitted, error, (value, rounded_to) in rows
+        for name, fitted, error, (value, rounded_to), unit in rows
     )
 
 

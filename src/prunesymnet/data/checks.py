@@ -23,6 +23,7 @@ LARGEST = 1e150  # of a value: its square is still a float
 LEAST_ROWS = 3  # for a search: every line goes through two points, and there is nothing to choose by
 MOST_LISTED = 5  # names in a warning, which says how many there are
 TOO_LONG = "leave the column out if they are labels, give them as floats if they are sizes"
+WITH_UNIT = re.compile(r"\s*([^\[\]]*[^\[\]\s])\s*\[([^\[\]]*)\]\s*")  # v [m/s]
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 _DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([T ].*)?", re.DOTALL)
 _AS_DATES = "holds dates; give the time since a start as a number, (t - t.min()).dt.total_seconds()"
@@ -134,8 +135,8 @@ def check_unique(names: Iterable[Any]) -> None:
 def repair_names(names: Iterable[Any], taken: Iterable[str] = ()) -> tuple[str, ...]:
     """Names that formulas can have, each its own, as near as possible to those that a table has.
 
-    >>> repair_names(["speed (m/s)", "mass", "mass", 7, "log"])
-    ('speed_m_s', 'mass', 'mass_2', 'x7', 'log_')
+    >>> repair_names(["speed (m/s)", "mass", "mass", 7, "log", "force [N]"])
+    ('speed_m_s', 'mass', 'mass_2', 'x7', 'log_', 'force')
     """
     used, repaired = set(taken), []
     for position, name in enumerate(names, start=1):
@@ -149,19 +150,42 @@ def repair_names(names: Iterable[Any], taken: Iterable[str] = ()) -> tuple[str, 
 
 
 def apart_from_operators(names: Iterable[Any], taken: Iterable[Any] = ()) -> tuple[Any, ...]:
-    """A table's own names, but for those of operators, which get an underscore: a column called `min` is common.
+    """A table's own names, but for those of operators, which get an underscore: a column called `min` is common. Units
+    in brackets are left out.
 
-    >>> apart_from_operators(["min", "max", "x", "max_"])
-    ('min_', 'max__2', 'x', 'max_')
+    >>> apart_from_operators(["min", "max", "x", "max_", "v [m/s]"])
+    ('min_', 'max__2', 'x', 'max_', 'v')
     """
-    found = list(names)
+    found = [split_label(name)[0] for name in names]
     for place, name in enumerate(found):
         if isinstance(name, str) and name in OPERATORS:
             (found[place],) = repair_names([name], taken=[*found, *taken])
     return tuple(found)
 
 
+def split_label(label: Any) -> tuple[Any, str]:
+    """A column's name and its unit, where a header has one in brackets.
+
+    >>> split_label("v [m/s]"), split_label("v"), split_label("[1]")
+    (('v', 'm/s'), ('v', ''), ('[1]', ''))
+    """
+    found = WITH_UNIT.fullmatch(label) if isinstance(label, str) else None
+    return (found[1], found[2].strip()) if found else (label, "")
+
+
+def labelled(names: Iterable[str], labels: Iterable[Any]) -> list[str]:
+    """The labels of a table that are meant by names, which may be without the unit.
+
+    >>> labelled(["v", "t [s]", "m"], ["v [m/s]", "t [s]"])
+    ['v [m/s]', 't [s]', 'm']
+    """
+    known = list(labels)
+    without_unit = {split_label(label)[0]: label for label in reversed(known)}
+    return [name if name in known else without_unit.get(name, name) for name in names]
+
+
 def _repaired(name: str, position: int) -> str:
+    name = split_label(name)[0]
     plain = unicodedata.normalize("NFKC", name)  # m² to m2
     fixed = re.sub(r"\W+", "_", plain).strip("_") or f"x{position}"
     if not fixed.isidentifier():

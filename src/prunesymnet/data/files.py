@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from prunesymnet.data.categories import indicators_like, with_indicators
-from prunesymnet.data.checks import as_floats
+from prunesymnet.data.checks import as_floats, labelled
 from prunesymnet.data.dataset import Dataset, check_known, from_frame
 from prunesymnet.data.messages import in_rows, listed, reason_of, shown, warn
 from prunesymnet.data.sheets import parse_sheet
@@ -60,7 +60,8 @@ def read_table(
     A text file has one line of names first; lines that begin with # are comments. Its separator is a tab, semicolon,
     comma or bar, else blanks. Decimal commas, thousands that are set apart, and encodings other than UTF-8 are
     recognised; a warning says what was assumed. ``decimal`` is "," or "." where the file leaves it open, ``sheet`` the
-    name of a sheet. A first column without a name that counts the rows is no feature.
+    name of a sheet. A first column without a name that counts the rows is no feature. A unit in brackets, ``v [m/s]``,
+    is no part of a column's name.
 
     ``features`` are all other columns unless named, without those of ``exclude``. An empty cell or NaN is a missing
     value, and ``drop_missing`` leaves such rows out. Columns of ``categories`` become a column of 0 and 1 for each
@@ -72,6 +73,16 @@ def read_table(
     prunesymnet.errors.DataError: no_such_file.csv: no such file in ...; check the path
     """
     table = read_frame(path, decimal=decimal, sheet=sheet)
+    labels = list(table.frame.columns)
+    (target,) = labelled([target], labels)
+    if weights is not None:
+        (weights,) = labelled([weights], labels)
+    if y_err is not None:
+        (y_err,) = labelled([y_err], labels)
+    if features is not None and not isinstance(features, str):
+        features = labelled(features, labels)
+    exclude = exclude if isinstance(exclude, str) else labelled(exclude, labels)
+    categories = labelled(categories, labels)
     with table.located():
         chosen = table.features([target], features, exclude, weights, y_err)
     if drop_missing:

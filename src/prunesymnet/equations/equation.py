@@ -55,7 +55,8 @@ class Equation:
     `relative`: errors are shares of the value, and `variance` is that of these shares.
 
     Where constants were rounded, `free_form` is the formula in which they are free again, fitted (None: there are
-    none); `covariance` and `variance` are those of that fit."""
+    none); `covariance` and `variance` are those of that fit. `units` are those of the constants that were fitted, one
+    each ("": a pure number), where the table has units."""
 
     form: Expression
     names: tuple[str, ...]
@@ -70,6 +71,7 @@ class Equation:
     parameters: dict[str, float] = field(default_factory=dict)
     free_form: Expression | None = None
     relative: bool = False
+    units: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -154,7 +156,10 @@ class Equation:
         if self.free_form is not None:
             numbers = counterparts(self.free_form, self.form)
             here = [(constant_value(node), "" if is_free(node) else to_text(node)) for node in numbers]
-        return estimates(program.labels, values, errors, freedom, _checked(confidence), taken=taken, in_formula=here)
+        return estimates(
+            program.labels, values, errors, freedom, _checked(confidence), taken=taken, in_formula=here,
+            units=self.units,
+        )  # fmt: skip
 
     @property
     def named_form(self) -> Expression:

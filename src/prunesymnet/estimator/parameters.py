@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from prunesymnet.equations import Equation
 from prunesymnet.operators import OPERATORS, Operator, select_operators
 from prunesymnet.optional import check_device
 from prunesymnet.search import PRESETS, Constraints, SearchSettings
+from prunesymnet.units import units_of_constants, units_of_labels
 
 
 def settings_of(estimator: Any) -> SearchSettings:
@@ -53,6 +55,24 @@ def settings_of(estimator: Any) -> SearchSettings:
     if isinstance(estimator.preset, str) or estimator.random_state != 0:
         said["seed"] = _seed(estimator.random_state)
     return replace(preset, **said)
+
+
+def with_units(settings: SearchSettings, estimator: Any, labels: Mapping[str, str]) -> SearchSettings:
+    """The settings with the units that were given, and those that are in the `labels` of names."""
+    given = estimator.units if estimator.units is not None else settings.units or None
+    if not isinstance(estimator.constant_units, bool | np.bool_):
+        raise TypeError(f"constant_units must be True or False, got {estimator.constant_units!r}")
+    may_carry = bool(estimator.constant_units) and settings.constant_units
+    return replace(settings, units=units_of_labels(labels, given), constant_units=may_carry)
+
+
+def with_units_of_constants(equation: Equation, settings: SearchSettings) -> Equation:
+    """A user's form with the units of its constants, where the table has units."""
+    units = settings.units_of(equation.names, equation.target)
+    if units is None:
+        return equation
+    named = [constant.name for constant in equation.constants]
+    return replace(equation, units=units_of_constants(equation.form, units, parameters=named))
 
 
 def _check_others(estimator: Any) -> None:

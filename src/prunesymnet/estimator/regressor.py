@@ -43,7 +43,13 @@ from prunesymnet.data import (
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, DomainWarning, InterruptedWarning
 from prunesymnet.estimator.forms import no_value_error, parameters_of, read_form
-from prunesymnet.estimator.parameters import is_whole, own_operators, settings_of
+from prunesymnet.estimator.parameters import (
+    is_whole,
+    own_operators,
+    settings_of,
+    with_units,
+    with_units_of_constants,
+)
 from prunesymnet.estimator.tables import as_pandas, has_names, targets_of
 from prunesymnet.expression import Expression
 from prunesymnet.operators import Operator
@@ -69,6 +75,13 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     categories : list of str, default=None
         Columns of a frame that hold categories: text, or numbers that stand for something. Each category becomes a
         column of 0 and 1, `material=steel`, which is `material_steel` in formulas.
+    units : dict, default=None
+        What columns and target are measured in, by name: `{"v": "m/s", "m": "kg", "E": "J"}`, as the package pint reads
+        them (`pip install 'prunesymnet[units]'`). Columns that are not named are pure numbers. Only formulas that are
+        dimensionally sound are searched then. None: what names in brackets say, `v [m/s]`; `{}`: no units.
+    constant_units : bool, default=True
+        With units: whether a fitted constant may carry one, such as a spring constant. If not, all constants are pure
+        numbers.
     selection : str or callable, default=None
         Which formula of the front is chosen: that of least description length ("mdl"), "bic", "aic", "accuracy" (least
         error), "heldout" (least error on held-out rows), or a function from the table `equations_` to a row. None: what
@@ -113,7 +126,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         The chosen one, which `predict` uses.
     constants_ : DataFrame, or a list of them
         Its constants: value, standard error, 95% interval. Where constants were rounded, these are of the fit in which
-        all are free: the value there (`fitted`), and what stands in the formula for it (`rounded_to`).
+        all are free: the value there (`fitted`), and what stands in the formula for it (`rounded_to`). With units,
+        those of the constants (`unit`).
     structure_ : tuple of Reduction, or a list of them
         What the search found of the table's structure before any formula: quantities that depend on fewer others than
         there are columns.
@@ -131,6 +145,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         max_complexity: int | None = None,
         constraints: Constraints | Mapping[str, Any] | None = None,
         categories: Sequence[str] | None = None,
+        units: Mapping[str, str] | None = None,
+        constant_units: bool = True,
         selection: Any = None,
         loss: Any = None,
         time_limit: float | None = None,
@@ -149,6 +165,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         self.max_complexity = max_complexity
         self.constraints = constraints
         self.categories = categories
+        self.units = units
+        self.constant_units = constant_units
         self.selection = selection
         self.loss = loss
         self.time_limit = time_limit
@@ -175,7 +193,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         began = time.monotonic()
         settings = settings_of(self)
         earlier = getattr(self, "fronts_", ()) if self.warm_start else ()
-        columns, tables = self._tables(X, y, sample_weight, settings, y_err=y_err)
+        columns, tables, labels = self._tables(X, y, sample_weight, settings, y_err=y_err)
+        settings = with_units(settings, self, labels)
         checks.check_rows_of_a_search(tables[0].rows)
         starts: list[Start] = []
         if len(earlier) == len(tables) and self.model_.names == tables[0].names:
@@ -221,7 +240,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             raise ValueError(f"names must be a list of names for an X that has none, got {names!r}")
         if names is None and not has_names(X) and np.shape(X)[1:] == (1,) and "x" in tree.variables:
             names = ["x"]
-        columns, tables = self._tables(X, y, sample_weight, settings, names, y_err)
+        columns, tables, labels = self._tables(X, y, sample_weight, settings, names, y_err)
+        settings = with_units(settings, self, labels)
         parameters = parameters_of(tree, tables[0].names)
         starts = FitSettings(starts=STARTS, seed=settings.seed)
         fronts = []
@@ -233,7 +253,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             found = fit(tree, table, parameters=parameters, settings=starts)
             if found.status is FitStatus.NOT_FINITE:
                 raise no_value_error(tree, found.parameters, whole)
-            fronts.append(Front((Equation.of(found, table),), 0, found.status.value, found.seconds, 1))
+            equation = with_units_of_constants(Equation.of(found, table), settings)
+            fronts.append(Front((equation,), 0, found.status.value, found.seconds, 1))
         return self._set(Model(tuple(fronts), tables[0].names, columns, settings))
 
     def _tables(
@@ -244,8 +265,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         settings: SearchSettings,
         names: Sequence[str] | None = None,
         y_err: Any = None,
-    ) -> tuple[tuple[str, ...] | None, list[Dataset]]:
-        """The columns as the user calls them, and a checked table for each target."""
+    ) -> tuple[tuple[str, ...] | None, list[Dataset], dict[str, str]]:
+        """The columns as the user calls them, a checked table for each target, and what the user calls each name of a
+        formula, those of the targets too."""
         features = self._features(X, reset=True)
         targets, labels = targets_of(y)
         check_consistent_length(X, targets)
@@ -267,7 +289,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         each = targets[:, None] if self._flat else targets
         first = Dataset(features, each[:, 0], ours, called[0], weights, errors_known=y_err is not None)
         others = zip(each.T[1:], called[1:], strict=True)
-        return columns, [first, *(first.with_target(y, name) for y, name in others)]
+        known = dict(zip((*ours, *called), (*wanted, *labels), strict=True))
+        return columns, [first, *(first.with_target(y, name) for y, name in others)], known
 
     def _features(self, X: Any, *, reset: bool) -> Array:
         """X as finite numbers; an error names the column and the row."""
@@ -483,6 +506,15 @@ def _functions(selection: Any, allow: Any, loss: Any) -> dict[str, Any]:
 
 
 def _constants(equation: Equation) -> pd.DataFrame:
-    fields = ("name", "value", "standard_error", "low", "high", "fitted", "rounded_to")
+    fields = (
+        "name",
+        "value",
+        "standard_error",
+        "low",
+        "high",
+        "fitted",
+        "rounded_to",
+        *["unit"] * bool(equation.units),
+    )
     rows = [[getattr(constant, field) for field in fields] for constant in equation.constants]
     return pd.DataFrame(rows, columns=list(fields))

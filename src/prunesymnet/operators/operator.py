@@ -31,6 +31,8 @@ class Operator:
     Algebra: `parity` ("odd": f(-a) is -f(a)); `commutative` (f(a, b) is f(b, a)); `exact`, whole numbers whose value
     is one; `follows_from`, sets of operators each of which can express this one (the empty set: it is always there);
     `nests`, whether a search may put it inside others of its kind; `cost`, what it adds to a formula's complexity.
+    `units`: the powers of its operands' units that make up its own, (1, -1) for a quotient; "alike": operands have one
+    unit, and so has the value, as in a sum; None: operands and value are pure numbers.
 
     Text: a `latex` template, `precedence` in our own notation, and a `Form` or a template, ``"sin({0})"``, in
     `python`, `c` and `excel` (None: it can't be exported there). `python_arrays` is for numpy where that is not
@@ -53,6 +55,7 @@ class Operator:
     follows_from: tuple[frozenset[str], ...] = ()
     nests: bool = True
     cost: int = 1
+    units: tuple[float, ...] | Literal["alike"] | None = None
     latex: str | None = None
     precedence: int = CALL
     python: str | Form | None = None

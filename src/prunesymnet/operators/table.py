@@ -91,25 +91,25 @@ _ROWS = (
     Operator(
         "+", 2, np.add, lambda torch, a, b: a + b, lambda sp, a, b: a + b,
         (1.0, 1.0), (lambda v, b: v - b, lambda v, a: v - a), protected=protection.add, commutative=True,
-        follows_from=_ALWAYS, latex="{0} + {1}", onnx=lambda op, a, b: a + b, **_infix("{0} + {1}", SUM),
+        follows_from=_ALWAYS, units="alike", latex="{0} + {1}", onnx=lambda op, a, b: a + b, **_infix("{0} + {1}", SUM),
     ),
     Operator(
         "-", 2, np.subtract, lambda torch, a, b: a - b, lambda sp, a, b: a - b,
         (1.0, -1.0), (lambda v, b: v + b, lambda v, a: a - v), protected=protection.subtract,
-        follows_from=_ALWAYS, latex="{0} - {1}", onnx=lambda op, a, b: a - b, **_infix("{0} - {1}", SUM),
+        follows_from=_ALWAYS, units="alike", latex="{0} - {1}", onnx=lambda op, a, b: a - b, **_infix("{0} - {1}", SUM),
     ),
     Operator(
         "*", 2, np.multiply, lambda torch, a, b: a * b, lambda sp, a, b: a * b,
         (lambda v, a, b: b, lambda v, a, b: a), (lambda v, b: v / b, lambda v, a: v / a),
         protected=protection.product, commutative=True, follows_from=_ALWAYS,
-        latex="{0} {1}", onnx=lambda op, a, b: a * b, **_infix("{0}*{1}", PRODUCT),
+        units=(1, 1), latex="{0} {1}", onnx=lambda op, a, b: a * b, **_infix("{0}*{1}", PRODUCT),
     ),
     Operator(
         "/", 2, np.divide, lambda torch, a, b: a / b, lambda sp, a, b: a / b,
         (lambda v, a, b: np.divide(1.0, b), lambda v, a, b: np.divide(-v, b)),
         (lambda v, b: v * b, lambda v, a: a / v), domain=lambda a, b: np.not_equal(b, 0),
         protected=protection.quotient, follows_from=_given("inv"),
-        latex=r"\frac{{{0}}}{{{1}}}", onnx=lambda op, a, b: a / b, **_infix("{0}/{1}", PRODUCT),
+        units=(1, -1), latex=r"\frac{{{0}}}{{{1}}}", onnx=lambda op, a, b: a / b, **_infix("{0}/{1}", PRODUCT),
     ),
     # The paper's functions do not nest: sin(exp(cos(x))) fits anything and is no law.
     _function(
@@ -131,36 +131,36 @@ _ROWS = (
     Operator(
         "square", 1, np.square, lambda torch, a: a * a, lambda sp, a: a**2,
         (lambda v, a: 2 * a,), (np.sqrt,), protected=protection.square, follows_from=_given("*", "pow"),
-        latex="{0}^{{2}}", precedence=POWER, python=Form("{0}**2", POWER, (CALL,)),
+        units=(2,), latex="{0}^{{2}}", precedence=POWER, python=Form("{0}**2", POWER, (CALL,)),
         c="pow({0}, 2.0)", excel=Form("{0}^2", POWER, (CALL,)), onnx=lambda op, a: a * a,
     ),
     Operator(
         "id", 1, np.positive, lambda torch, a: a, lambda sp, a: a, (1.0,), (np.positive,), follows_from=_ALWAYS,
-        cost=0, latex="{0}", python="{0}", c="{0}", excel="{0}", onnx=lambda op, a: a,
+        cost=0, units=(1,), latex="{0}", python="{0}", c="{0}", excel="{0}", onnx=lambda op, a: a,
     ),
     _function(
         "sqrt", np.sqrt, lambda v, a: 0.5 / v, np.square, domain=lambda a: np.greater_equal(a, 0),
         protected=protection.sqrt, follows_from=_given("pow", "exp log"), cost=1,
-        latex=r"\sqrt{{{0}}}", onnx=lambda op, a: op.Sqrt(a),
+        units=(0.5,), latex=r"\sqrt{{{0}}}", onnx=lambda op, a: op.Sqrt(a),
     ),
     Operator(
         "inv", 1, lambda a: np.divide(1.0, a), lambda torch, a: 1 / a, lambda sp, a: 1 / a,
         (lambda v, a: -v * v,), (lambda v: np.divide(1.0, v),), domain=lambda a: np.not_equal(a, 0),
-        protected=protection.reciprocal, follows_from=_given("/"), latex=r"\frac{{1}}{{{0}}}",
+        protected=protection.reciprocal, follows_from=_given("/"), units=(-1,), latex=r"\frac{{1}}{{{0}}}",
         python=Form("1/{0}", PRODUCT, (NEGATION,)), c=Form("1.0/{0}", PRODUCT, (NEGATION,)),
         excel=Form("1/{0}", PRODUCT, (NEGATION,)), onnx=lambda op, a: 1.0 / a,
     ),
     Operator(
         "neg", 1, np.negative, lambda torch, a: -a, lambda sp, a: -a, (-1.0,), (np.negative,),
         protected=protection.negative, follows_from=_ALWAYS,
-        latex="-{0}", precedence=NEGATION, python=Form("-{0}", NEGATION, (NEGATION,)),
+        units=(1,), latex="-{0}", precedence=NEGATION, python=Form("-{0}", NEGATION, (NEGATION,)),
         c=Form("-{0}", NEGATION, (NEGATION,)), excel=Form("-{0}", NEGATION, (CALL,)), onnx=lambda op, a: -a,
     ),
     _function(
         "abs", np.abs, lambda v, a: np.sign(a), np.positive, sympy=lambda sp, a: sp.Abs(a),
         protected=protection.absolute, parity="even", cost=1,
         follows_from=_given("log"),  # the network's logarithm is that of |u|
-        latex=r"\left|{0}\right|", python="abs({0})", c="fabs({0})", onnx=lambda op, a: op.Abs(a),
+        units=(1,), latex=r"\left|{0}\right|", python="abs({0})", c="fabs({0})", onnx=lambda op, a: op.Abs(a),
     ),
     _function(
         "tanh", np.tanh, lambda v, a: 1 - v * v, np.arctanh, protected=protection.tanh, parity="odd", exact={0: 0},
@@ -169,7 +169,7 @@ _ROWS = (
     Operator(
         "cube", 1, lambda a: a * a * a, lambda torch, a: a * a * a, lambda sp, a: a**3,
         (lambda v, a: 3 * a * a,), (np.cbrt,), protected=protection.cube, follows_from=_given("*", "square", "pow"),
-        latex="{0}^{{3}}", precedence=POWER, python=Form("{0}**3", POWER, (CALL,)),
+        units=(3,), latex="{0}^{{3}}", precedence=POWER, python=Form("{0}**3", POWER, (CALL,)),
         c="pow({0}, 3.0)", excel=Form("{0}^3", POWER, (CALL,)), onnx=lambda op, a: a * a * a,
     ),
     # The functions from here on may be switched on. Those that are made of the paper's do not nest either. The others
@@ -210,7 +210,7 @@ _ROWS = (
         "max", 2, np.maximum, lambda torch, a, b: torch.maximum(a, b), lambda sp, a, b: sp.Max(a, b),
         (lambda v, a, b: np.heaviside(a - b, 0.5), lambda v, a, b: np.heaviside(b - a, 0.5)),
         (lambda v, b: v, lambda v, a: v), commutative=True, follows_from=_given("abs"), cost=2,
-        latex=r"\max\left({0}, {1}\right)", python="max({0}, {1})", python_arrays="np.maximum({0}, {1})",
+        units="alike", latex=r"\max\left({0}, {1}\right)", python="max({0}, {1})", python_arrays="np.maximum({0}, {1})",
         python_function="({0} if {0} > {1} or {0} != {0} else {1})", c="({0} > {1} || {0} != {0} ? {0} : {1})",
         excel="MAX({0},{1})", onnx=lambda op, a, b: op.Max(a, b),
     ),
@@ -218,7 +218,7 @@ _ROWS = (
         "min", 2, np.minimum, lambda torch, a, b: torch.minimum(a, b), lambda sp, a, b: sp.Min(a, b),
         (lambda v, a, b: np.heaviside(b - a, 0.5), lambda v, a, b: np.heaviside(a - b, 0.5)),
         (lambda v, b: v, lambda v, a: v), commutative=True, follows_from=_given("abs"), cost=2,
-        latex=r"\min\left({0}, {1}\right)", python="min({0}, {1})", python_arrays="np.minimum({0}, {1})",
+        units="alike", latex=r"\min\left({0}, {1}\right)", python="min({0}, {1})", python_arrays="np.minimum({0}, {1})",
         python_function="({0} if {0} < {1} or {0} != {0} else {1})", c="({0} < {1} || {0} != {0} ? {0} : {1})",
         excel="MIN({0},{1})", onnx=lambda op, a, b: op.Min(a, b),
     ),

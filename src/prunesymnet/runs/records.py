@@ -40,6 +40,7 @@ def of_equation(equation: Equation) -> Record:
         "covariance": equation.covariance.tolist(),
         "free_formula": None if equation.free_form is None else to_text(equation.free_form),
         "relative": equation.relative,
+        **({"units": list(equation.units)} if equation.units else {}),
     }
 
 
@@ -69,7 +70,16 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
         parameters=parameters,
         free_form=free_form,
         relative=take.record.get("relative") is True,  # older files have none
+        units=_to_units(take.record.get("units", []), constants),
     )
+
+
+def _to_units(texts: Any, constants: int) -> tuple[str, ...]:
+    """Of the constants, one each; none where the table had none."""
+    fine = isinstance(texts, list) and all(isinstance(text, str) and text.isprintable() for text in texts)
+    if not fine or len(texts) not in (0, constants):
+        raise FileFormatError(f"the units of an equation are no list of {constants} texts")
+    return tuple(texts)
 
 
 def _to_free_form(

@@ -1,6 +1,7 @@
 """The archive: the best candidate of each size, and the one front of them."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -59,6 +60,23 @@ class ArchiveView(Protocol):
 
     def unexplained(self, candidate: Candidate) -> float:
         """The share of the variation that a candidate leaves unexplained."""
+
+
+@dataclass(frozen=True)
+class PartOfArchive:
+    """The candidates of an archive that are `wanted`, for stages that can build on these only."""
+
+    archive: ArchiveView
+    wanted: Callable[[Candidate], bool]
+
+    def front(self) -> list[Candidate]:
+        return list(filter(self.wanted, self.archive.front()))
+
+    def by_length(self) -> list[Candidate]:
+        return list(filter(self.wanted, self.archive.by_length()))
+
+    def unexplained(self, candidate: Candidate) -> float:
+        return self.archive.unexplained(candidate)
 
 
 class Archive:

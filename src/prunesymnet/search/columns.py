@@ -64,7 +64,9 @@ class SeenColumns:
             kept = {*ranked[: max(MOST_COLUMNS, len(needed))]}
             first = tuple(ranked[: max(settings.exhaustive.columns, len(needed))])
             data = data.only([name for name in names if name in kept])
-        origins = {name: origin(column) for name, column in data.columns.items() if is_narrow(column)}
+        # An origin is a constant with the column's unit: where constants are pure numbers, there is none.
+        narrow = [name for name, column in data.columns.items() if settings.constant_units and is_narrow(column)]
+        origins = {name: origin(data.columns[name]) for name in narrow}
         return cls(_shifted(data, origins), names, origins, first)
 
     def shifted(self, data: Dataset) -> Dataset:

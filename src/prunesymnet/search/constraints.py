@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from prunesymnet.expression import Apply, Expression, postorder
 from prunesymnet.operators import OPERATORS
 from prunesymnet.settings import check_whole
+from prunesymnet.units import TableUnits, is_sound
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +130,18 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Rules:
-    """All that a formula must keep: the constraints, the vocabulary, the largest complexity (None: any)."""
+    """All that a formula must keep: the constraints, the vocabulary, the largest complexity (None: any), the units
+    (None: those of the table are not known)."""
 
     constraints: Constraints
     vocabulary: Vocabulary
     max_complexity: int | None
+    units: TableUnits | None = None
 
     def allow(self, expression: Expression) -> bool:
         if self.max_complexity is not None and expression.complexity > self.max_complexity:
+            return False
+        if self.units is not None and not is_sound(expression, self.units):
             return False
         return self.vocabulary.has(expression) and self.constraints.violated_by(expression) is None
 

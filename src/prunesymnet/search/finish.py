@@ -28,6 +28,7 @@ from prunesymnet.search.prediction import left_out, left_out_by_quadratic, predi
 from prunesymnet.search.rows import Rows, some_rows
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.selection import choose, front, is_near_tie
+from prunesymnet.units import is_sound
 
 Array = NDArray[np.float64]
 
@@ -92,13 +93,13 @@ class Finish:
         used, snapping = self.rows.used, self.settings.snapping
         count = max(VALUES_TO_ROUND // used.rows, FEWEST_ROUNDED)
         for found in fits[:count]:
-            after = snap(found.expression, used, settings=snapping, deadline=deadline)
+            after = snap(found.expression, used, settings=snapping, deadline=deadline, allow=self.is_sound)
             length = min(self.length(reading, used, snapping.noise) for reading in (after, found))
             readings = [after]
             may_read = snapping.closed_forms and not snapping.only_integers and time.monotonic() < deadline
             if may_read and (read := as_read(after, used)) is not after:
                 readings = [read, after]
-                again = snap(read.expression, used, settings=snapping, deadline=deadline)
+                again = snap(read.expression, used, settings=snapping, deadline=deadline, allow=self.is_sound)
                 shorter = self.length(again, used, snapping.noise)
                 if shorter < length:  # with that exponent, other constants are round
                     readings, length = [again, read, after], shorter
@@ -174,11 +175,17 @@ class Finish:
         """Whether it is allowed, and the rows are enough for its constants."""
         return self.rules.allow(expression) and len(expression.constants) <= self.rows.most_constants
 
+    def is_sound(self, expression: Expression) -> bool:
+        """Whether the units allow it: a constant that carries one is not rounded to a pure number."""
+        return self.rules.units is None or is_sound(expression, self.rules.units)
+
     def front(self, equations: dict[Equation, Fit], linear_ones: tuple[Fit, ...]) -> tuple[Fit, Front]:
         """The chosen equation's fit, and the front with the error on held-out rows."""
         if not equations:
+            sound = " and is dimensionally sound" if self.rules.units is not None else ""
             raise NothingFoundError(
-                "no formula was found that keeps max_complexity and the constraints; relax them, or allow more time"
+                f"no formula was found that keeps max_complexity and the constraints{sound}; relax them, or allow more "
+                "time"
             )
         by = self.settings.selection
         if by == "heldout":
@@ -292,7 +299,8 @@ class Finish:
         before = best.before_rounding or best.expression
         part = some_rows(every, ROWS_TO_ROUND, self.settings.seed)
         third = self.seconds_left() / 3
-        again = snap(before, part, settings=snapping, deadline=time.monotonic() + third)
+        deadline = time.monotonic() + third
+        again = snap(before, part, settings=snapping, deadline=deadline, allow=self.is_sound)
         fits = [fit(form, every, settings=FitSettings(time_limit=third)) for form in (again.expression, before)]
         fits = [replace(one, before_rounding=before) for one in (*fits, as_it_is) if self.may_be(one.expression)]
         return min(fits, key=lambda one: description_length(one, every, noise=snapping.noise), default=as_it_is)

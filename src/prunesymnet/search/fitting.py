@@ -64,11 +64,20 @@ class Fitter:
             return True
         return self.rows.between.shows(candidate.expression)
 
-    def propose(self, expression: Expression, stage: str, *, exact: bool, first: Dataset | None = None) -> None:
-        """A bank's formula as it stands, and (unless it seems exact) with a weight on every edge, as in the network."""
+    def propose(
+        self,
+        expression: Expression,
+        stage: str,
+        *,
+        exact: bool,
+        first: Dataset | None = None,
+        weighted: Expression | None = None,
+    ) -> None:
+        """A bank's formula as it stands, and (unless it seems exact) with a weight on every edge, as in the network:
+        weights may carry the units that it lacks as it stands. `weighted` is the latter where it is known."""
         self.consider(expression, stage, first=first)
-        if not exact:
-            self.consider(freed(expression), stage, first=first)
+        if not exact or (self.rules.units is not None and not self.rules.allow(expression)):
+            self.consider(freed(expression) if weighted is None else weighted, stage, first=first)
 
     def consider(
         self, expression: Expression, stage: str, *, first: Dataset | None = None, pruned: Pruned | None = None

@@ -15,7 +15,7 @@ x**2/2 - x | found a formula that is exact on held-out rows
 import math
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -27,9 +27,9 @@ from prunesymnet.data import Dataset, distinct_rows
 from prunesymnet.data.losses import AUTO
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
-from prunesymnet.expression import evaluate
+from prunesymnet.expression import Constant, Expression, canonical, evaluate
 from prunesymnet.operators import select_operators
-from prunesymnet.search.archive import Archive, Candidate
+from prunesymnet.search.archive import Archive, Candidate, PartOfArchive
 from prunesymnet.search.budget import Budget
 from prunesymnet.search.columns import SeenColumns, names_in
 from prunesymnet.search.error_shares import (
@@ -41,6 +41,7 @@ from prunesymnet.search.error_shares import (
 )
 from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter
+from prunesymnet.search.forms import freed
 from prunesymnet.search.linear_model import simplest_forms
 from prunesymnet.search.result import SearchResult, Start, Update, Watcher
 from prunesymnet.search.rows import Rows
@@ -54,6 +55,7 @@ from prunesymnet.search.threads import one_matrix_thread
 from prunesymnet.search.waiting import AT_ONCE, Waiting
 from prunesymnet.selection import NEAR_TIE
 from prunesymnet.structure import Reduction
+from prunesymnet.units import Groups, find_groups, is_sound, units_of_constants
 
 SCREENING = Stage("columns", When.START)  # what is found while columns are chosen
 FITS_AT_A_TIME = 16  # of those that waited, between two looks at whether to stop
@@ -117,7 +119,11 @@ class _Search:
         seed = settings.training.seed + start.again
         self.settings = settings = replace(settings, training=replace(settings.training, seed=seed))
         self.network = network_of(rows.every.names, settings)
-        self.rows, self.rules = rows, settings.rules()
+        self.units = settings.units_of(rows.every.names, rows.every.target)
+        self.groups = None
+        if self.units is not None and self.units.coherent and not seen.origins:
+            self.groups = find_groups(self.units, rows.every.columns)
+        self.rows, self.rules = rows, settings.rules(self.units)
         self.archive = Archive(self.rows)
         self.fitter = Fitter(self.rows, self.rules, self.archive, settings.fits_per_form, settings)
         first = tuple(filter(self.rules.allow, start.formulas))
@@ -168,40 +174,74 @@ class _Search:
     def linear_model(self) -> None:
         """The linear model and a constant, or the simplest that is allowed."""
         forms = simplest_forms(self.seen.first or self.rows.every.names, self.settings.constraints.requires)
+        if self.groups is not None:  # the product of columns that has the target's unit
+            forms.insert(-1, self.groups.put_back(Constant(1.0)))
         allowed = [form for form in forms if self.finish.may_be(form)]
         self.archive.set_best(self.fitter.candidate((allowed or forms)[0], "linear"))
         self.fitter.candidate(forms[-1], "constant")
 
     def stages(self) -> SearchStatus:
         """The paper's stage, or ours with banks, level by level; why they ended."""
-        context, exhaustive = self.context(), self.settings.exhaustive
+        contexts, exhaustive, first = self.contexts(), self.settings.exhaustive, self.levels
         if self.settings.pruner != "exhaustive":
-            context = replace(context, stages=(NETWORKS,))
+            context = replace(contexts[-1], stages=(NETWORKS,))
             return SearchStatus.EXACT if self.take(context.run(When.START), context) else SearchStatus.MAX_EPOCHS
-        if len(context.problem.columns) > exhaustive.columns:
-            names, proposals = screen(context, exhaustive.columns, lambda found: self.fit_first(found, context))
-            context = replace(context, problem=context.problem.only(names))
-            if self.take([(SCREENING, Batch(proposals))], context):
-                return SearchStatus.EXACT
-        # What the first stages propose beside their best waits for the first level, which may find an exact formula.
-        if self.take(context.run(When.START), context, 0 if self.levels < exhaustive.levels else exhaustive.fits):
-            return SearchStatus.EXACT
-        progress = Progress(self.archive.shortest())
-        for level in range(self.levels, exhaustive.levels):
-            here = self.refocused(context, level).at(level)
-            if self.take(here.run(When.LEVEL), here, exhaustive.fits):
-                return SearchStatus.EXACT
-            self.levels = level + 1
-            if (status := self.with_errors_as_shares()) is not None:
-                if status is not SearchStatus.FINISHED:
-                    return status
-                context, progress = self.same_columns(context), Progress(self.archive.shortest())
-                here = context.at(level)
-            elif not self.archive.exact and self.is_noise_left(here, progress):
-                return SearchStatus.NOISE_FLOOR
-            if self.take(here.run(When.AFTER_LEVEL), here):
-                return SearchStatus.EXACT
+        if self.groups is not None and not self.groups.columns and (ended := self.one_product(contexts[-1])):
+            return ended
+        progress = Progress(math.inf)
+        for level in range(first, max(exhaustive.levels, first + 1)):
+            archive = self.archive
+            for k in range(len(contexts)):
+                if level == first:
+                    contexts[k], proposals = self.screened(contexts[k])
+                    if proposals and self.take([(SCREENING, Batch(proposals))], contexts[k]):
+                        return SearchStatus.EXACT
+                    # What the first stages propose beside their best waits for the first level, which may find an exact
+                    # formula.
+                    fits = 0 if first < exhaustive.levels else exhaustive.fits
+                    if self.take(contexts[k].run(When.START), contexts[k], fits):
+                        return SearchStatus.EXACT
+                    progress.length = min(progress.length, self.archive.shortest())
+                if level < exhaustive.levels:
+                    ended = self.level(contexts[k], level, progress, last=k == len(contexts) - 1)
+                    if ended is not None:
+                        return ended
+            if self.archive is not archive:  # errors are counted in another way now
+                contexts = self.same_columns(contexts)
+                progress.length = self.archive.shortest()
         return SearchStatus.EXACT if self.archive.exact else SearchStatus.FINISHED
+
+    def one_product(self, context: Context) -> SearchStatus | None:
+        """Where the units leave one formula with a pure number, a product of powers of the columns: why that ends the
+        search (None: it does not)."""
+        assert self.groups is not None  # noqa: S101 - asked for where there are some
+        self.fitter.improve(self.fitter.candidate(self.groups.put_back(Constant(1.0)), "units"))
+        if self.is_over("units"):
+            return SearchStatus.EXACT
+        if self.is_noise_left(context, Progress(self.archive.shortest()), last=True):
+            return SearchStatus.NOISE_FLOOR
+        return None if self.units is not None and self.units.constants else SearchStatus.FINISHED
+
+    def screened(self, context: Context) -> tuple[Context, list[Proposal]]:
+        """With the columns that matter most, where there are many, and the formulas that say so."""
+        most = self.settings.exhaustive.columns
+        if len(context.problem.columns) <= most:
+            return context, []
+        names, proposals = screen(context, most, lambda found: self.fit_first(found, context))
+        return replace(context, problem=context.problem.only(names)), proposals
+
+    def level(self, context: Context, level: int, progress: Progress, *, last: bool) -> SearchStatus | None:
+        """One level of a context; why it ends the search (None: it does not). Unless it is the `last` context, that
+        nothing better was found in it says something only of a formula that could have been found in it."""
+        here = self.refocused(context, level).at(level)
+        if self.take(here.run(When.LEVEL), here, self.settings.exhaustive.fits):
+            return SearchStatus.EXACT
+        self.levels = level + 1
+        if last and (status := self.with_errors_as_shares()) is not None:
+            return None if status is SearchStatus.FINISHED else status
+        if not self.archive.exact and self.is_noise_left(here, progress, last=last):
+            return SearchStatus.NOISE_FLOOR
+        return SearchStatus.EXACT if self.take(here.run(When.AFTER_LEVEL), here) else None
 
     def with_errors_as_shares(self) -> SearchStatus | None:
         """Where errors may be shares of the values, come as far with these (once), and go on with what describes the
@@ -238,10 +278,16 @@ class _Search:
             return False
         return shares.archive.shortest() + weight_bits(used.weights) < self.archive.shortest() - NEAR_TIE
 
-    def is_noise_left(self, context: Context, progress: Progress) -> bool:
+    def is_noise_left(self, context: Context, progress: Progress, *, last: bool) -> bool:
         """Whether what the formula of the shortest description leaves looks like noise."""
         chosen = next(iter(self.finish.fitted(self.archive)), None)
-        return looks_like_noise(context, chosen, settled=progress.is_settled(self.archive.shortest()))
+        judged = last or (chosen is not None and self.is_pure(chosen.expression))
+        settled = judged and progress.is_settled(self.archive.shortest())
+        return looks_like_noise(context, chosen, settled=settled)
+
+    def is_pure(self, expression: Expression) -> bool:
+        """Whether a formula is dimensionally sound with pure numbers as constants."""
+        return self.units is not None and is_sound(expression, replace(self.units, constants=False))
 
     def refocused(self, context: Context, level: int) -> Context:
         """With the rows weighted by how far they are from the best formula, where the loss is not the squared one: the
@@ -252,21 +298,41 @@ class _Search:
         self.rows = self.archive.rows = self.rows.around(self.best.expression if says_something else None)
         self.fitter = replace(self.fitter, rows=self.rows)
         self.finish = replace(self.finish, rows=self.rows, _lengths={})
-        return self.same_columns(context)
+        problem = self.problem(context.problem.groups, context.problem.dimensions)
+        return replace(context, problem=problem.only(context.problem.columns), train=self.rows.train)
 
-    def same_columns(self, context: Context) -> Context:
-        """What the stages may know of the rows as they are now, of the same columns."""
-        settings = self.settings
-        problem = Problem.of(self.rows.train, settings.operators, settings.exhaustive.rows, settings.seed)
-        problem = problem.only(context.problem.columns)
-        return replace(context, problem=problem, train=self.rows.train, archive=self.archive)
+    def same_columns(self, contexts: list[Context]) -> list[Context]:
+        """What the stages may know of the rows and formulas as they are now, of the same columns."""
+        pairs = zip(self.contexts(), contexts, strict=True)
+        return [replace(now, problem=now.problem.only(before.problem.columns)) for now, before in pairs]
 
-    def context(self) -> Context:
-        """What the stages may know, at the first level."""
+    def problem(self, groups: Groups | None = None, dimensions: Mapping[str, float] | None = None) -> Problem:
+        """The training rows that are scanned."""
+        rows, settings = self.settings.exhaustive.rows, self.settings
+        return Problem.of(
+            self.rows.train, settings.operators, rows, settings.seed, groups=groups, dimensions=dimensions
+        )
+
+    def contexts(self) -> list[Context]:
+        """What the stages may know, at the first level. With units, first the dimensionless groups of the columns: all
+        constants are pure numbers there. Then (if constants may carry units, or there are no groups) the columns, of
+        which nodes are made that are dimensionally sound."""
+        if self.units is None:
+            return [self.context(self.problem())]
+        contexts = []
+        if self.groups is not None and self.groups.columns:
+            context = self.context(self.problem(self.groups))
+            sound = PartOfArchive(self.archive, lambda candidate: self.is_pure(candidate.expression))
+            contexts.append(replace(context, archive=sound) if self.units.constants else context)
+        if self.units.constants or not contexts:
+            contexts.append(self.context(self.problem(None, self.units.dimensions)))
+        return contexts
+
+    def context(self, problem: Problem) -> Context:
         settings, exhaustive = self.settings, self.settings.exhaustive
         workers = settings.workers or os.cpu_count() or 1
         return Context(
-            problem=Problem.of(self.rows.train, settings.operators, exhaustive.rows, settings.seed),
+            problem=problem,
             budget=Budget.of(0),
             scanner=Scanner(exhaustive.keep, workers, exhaustive.device, exhaustive.memory * SCAN_MEMORY),
             archive=self.archive,
@@ -316,8 +382,12 @@ class _Search:
 
     def fit(self, stage: str, proposals: Iterable[Proposal], context: Context) -> None:
         for proposal in proposals:
-            first = None if proposal.rows is None else context.problem.data.take(proposal.rows)
-            self.fitter.propose(context.problem.to_table(proposal.expression), stage, exact=proposal.exact, first=first)
+            problem, formula, weighted = context.problem, proposal.expression, None
+            first = None if proposal.rows is None else problem.data.take(proposal.rows)
+            if problem.groups is not None:  # in terms of the groups it is shorter, so constants are merged there
+                formula, weighted = canonical(formula), problem.to_table(canonical(freed(formula)))
+            formula = problem.to_table(formula)
+            self.fitter.propose(formula, stage, exact=proposal.exact, first=first, weighted=weighted)
             self.check()
 
     def seconds_to_finish(self) -> float:
@@ -353,8 +423,16 @@ class _Search:
         assert self.archive.best is not None  # noqa: S101 - asked for where there is one
         return self.archive.best
 
+    def with_units(self, equation: Equation) -> Equation:
+        """An equation with the units of its constants."""
+        assert self.units is not None  # noqa: S101 - asked for where there are some
+        form = equation.form if equation.free_form is None else equation.free_form
+        return replace(equation, units=units_of_constants(form, self.units))
+
     def result(self, found: Fit, front: Front, status: SearchStatus) -> SearchResult:
         training = self.training or Training(self.network)
+        if self.units is not None:
+            front = replace(front, equations=tuple(map(self.with_units, front)))
         front, put_back = self.seen.front(front), self.seen.put_back
         improvements = tuple((epoch, str(put_back(e)), error) for epoch, e, error in self.archive.improvements)
         return SearchResult(

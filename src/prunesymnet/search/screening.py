@@ -40,7 +40,8 @@ def screen(
 def _columns_alone(context: Context) -> Bank:
     """Each column with operators of one operand only, as deep as there is room."""
     unary = [row for row in context.problem.operators.values() if row.arity == 1]
-    return context.with_reciprocals(grow_bank(context.problem.columns, unary, MOST_NODES))
+    problem = context.problem
+    return context.with_reciprocals(grow_bank(problem.columns, unary, MOST_NODES, dimensions=problem.dimensions))
 
 
 def _by_correlation(problem: Problem) -> list[str]:

@@ -2,7 +2,7 @@
 
 import enum
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from prunesymnet.operators import DEFAULT, PAPER, Operator, select_operators
 from prunesymnet.search.constraints import Constraints, Rules, Vocabulary
 from prunesymnet.selection import CRITERIA
 from prunesymnet.settings import check_number, check_whole
+from prunesymnet.units import TableUnits
 
 
 class SearchStatus(enum.Enum):
@@ -85,7 +86,10 @@ class SearchSettings:
     How candidates become formulas: `fit_method` is "lm" or "bfgs"; `expand`: products of sums are multiplied out before
     the fit; `remove_operators`: operators are taken out of the best as long as it stays as good; `linear_model`: it
     starts the search, and is what the answer must not fall behind; `between_rows`: a formula with poles or waves that
-    no row shows is not believed."""
+    no row shows is not believed.
+
+    `units` are those of columns and targets, by their names in formulas: only formulas that are dimensionally sound are
+    tried then. `constant_units`: a fitted constant may carry a unit; if not, all constants are pure numbers."""
 
     operators: tuple[str | Operator, ...] = DEFAULT
     pruner: str = "exhaustive"
@@ -111,6 +115,8 @@ class SearchSettings:
     remove_operators: bool = True
     linear_model: bool = True
     between_rows: bool = True
+    units: Mapping[str, str] = field(default_factory=dict)
+    constant_units: bool = True
     exhaustive: ExhaustiveSettings = field(default_factory=ExhaustiveSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)
     pruning: PruningSettings = field(default_factory=PruningSettings)
@@ -132,6 +138,12 @@ class SearchSettings:
         if not callable(self.selection) and not (isinstance(self.selection, str) and self.selection in CRITERIA):
             raise ValueError(f"selection must be a function or one of {', '.join(CRITERIA)}, got {self.selection!r}")
         loss_of(self.loss)  # or an error
+        if not isinstance(self.units, Mapping) or not all(isinstance(text, str) for text in self.units.values()):
+            raise TypeError(f"units must map names of columns to units, as {{'v': 'm/s'}}, got {self.units!r}")
+        if not isinstance(self.constant_units, bool):
+            raise TypeError(f"constant_units must be True or False, got {self.constant_units!r}")
+        if not self.constant_units and not self.units:
+            raise ValueError("constant_units=False is for tables with units, and there are none: give units")
         check_number(self, "time_limit", "a number of seconds > 0", lambda v: v > 0)
         check_number(self, "exact", "a relative error >= 0", lambda v: v >= 0)
         check_number(self, "holdout", "a fraction from 0 to below 1", lambda v: 0 <= v < 1)
@@ -148,9 +160,18 @@ class SearchSettings:
         exhaustive, training = replace(self.exhaustive, device=device), replace(self.training, device=device)
         return replace(self, exhaustive=exhaustive, training=training)
 
-    def rules(self) -> Rules:
-        """All that a formula must keep."""
-        return Rules(self.constraints, Vocabulary(select_operators(self.operators)), self.max_complexity)
+    def rules(self, units: TableUnits | None = None) -> Rules:
+        """All that a formula must keep, that of a table's units too, where these are given."""
+        return Rules(self.constraints, Vocabulary(select_operators(self.operators)), self.max_complexity, units)
+
+    def units_of(self, names: Sequence[str], target: str) -> TableUnits | None:
+        """The units of a table; None where there are none. An error where no formula could be right."""
+        if not self.units:
+            return None
+        units = TableUnits.of(self.units, names, target, constants=self.constant_units)
+        if not self.constant_units:
+            units.check_pure()
+        return units
 
 
 EVERY_TIME = 10**9  # fits of one form: the paper fits each candidate of each pruning

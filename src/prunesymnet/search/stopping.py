@@ -99,7 +99,10 @@ def looks_like_noise(context: Context, chosen: Fit | None, *, settled: bool = Fa
         return False
     settings, names = context.settings, set(context.problem.columns) | set(chosen.expression.variables)
     train = weighted_around(context.train, evaluate(chosen.expression, context.train.columns).values)
-    problem = Problem.of(train, settings.operators, ROWS_TO_CHECK, settings.seed)
+    before = context.problem
+    problem = Problem.of(
+        train, settings.operators, ROWS_TO_CHECK, settings.seed, groups=before.groups, dimensions=before.dimensions
+    )
     problem = problem.only(name for name in problem.columns if name in names)
     hidden = hidden_share(replace(context, problem=problem), chosen)
     most = MAY_BE_MISSED[min(context.budget.level, len(MAY_BE_MISSED) - 1)]
@@ -111,7 +114,8 @@ def hidden_share(context: Context, chosen: Fit) -> float | None:
     more than this would stand out from the best of as many pairs by chance. None if one does."""
     problem = context.problem
     values, jacobian = compile_expression(chosen.expression).values_and_jacobian(problem.data.columns)
-    residual, rows = problem.y - values / problem.unit, len(problem.y)
+    jacobian = problem.scaled(jacobian)
+    residual, rows = problem.y - problem.scaled(values), len(problem.y)
     bank = context.with_reciprocals(context.grow(BANK))
     if not len(bank):
         return None

@@ -82,11 +82,11 @@ def test_a_formula_goes_to_the_table_and_back():
     truth = parse("m/sqrt(1 - v**2/9e16)")
     target = 1e-20 * evaluate(truth, columns).values
     problem = problem_of(columns, target, DEFAULT)
-    assert problem.units == {"v": 1e8}
+    assert problem.scales == {"v": 1e8}
     assert 0.5 < np.abs(problem.y).max() < 10
     formula = parse("2.0*m*v**2 + 1.0")
     in_table = evaluate(problem.to_table(formula), columns).values
-    np.testing.assert_allclose(in_table, evaluate(formula, problem.columns).values * problem.unit, rtol=1e-12)
+    np.testing.assert_allclose(in_table, evaluate(formula, problem.columns).values * problem.scale, rtol=1e-12)
     back = problem.from_table(problem.to_table(formula))
     values = evaluate(formula, problem.columns).values
     np.testing.assert_allclose(evaluate(back, problem.columns).values, values, rtol=1e-12)

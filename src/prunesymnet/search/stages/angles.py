@@ -57,7 +57,7 @@ def angles(problem: Problem) -> list[Angle]:
     """Columns, and differences and sums of two that are of one size."""
     found = [Angle(column, Variable(name), (name,)) for name, column in problem.columns.items()]
     for one, two in combinations(problem.columns, 2):
-        if problem.units.get(one, 1.0) == problem.units.get(two, 1.0):
+        if problem.scales.get(one, 1.0) == problem.scales.get(two, 1.0):
             first, second = problem.columns[one], problem.columns[two]
             found.append(Angle(first - second, Variable(one) - Variable(two), (one, two)))
             found.append(Angle(first + second, Variable(one) + Variable(two), (one, two)))

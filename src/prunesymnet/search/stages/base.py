@@ -116,9 +116,9 @@ class Context:
                 yield from ((stage, batch) for batch in stage.propose(self))
 
     def formula(self, candidate: Candidate) -> Expression:
-        """A candidate's formula, in the units of the problem."""
+        """A candidate's formula, in terms of the problem's columns."""
         formula = self.problem.from_table(candidate.expression)
-        return canonical(formula) if self.problem.has_units else formula
+        return canonical(formula) if self.problem.is_translated else formula
 
     # Banks
 
@@ -138,7 +138,10 @@ class Context:
 
     def grow(self, size: int) -> Bank:
         memory = self.scanner.memory * SHARE_OF_MEMORY
-        return grow_bank(self.problem.columns, self.problem.operators.values(), size, memory=memory)
+        problem = self.problem
+        return grow_bank(
+            problem.columns, problem.operators.values(), size, memory=memory, dimensions=problem.dimensions
+        )
 
     def with_reciprocals(self, bank: Bank) -> Bank:
         return bank.with_reciprocals() if self.problem.divides else bank
@@ -147,7 +150,7 @@ class Context:
     def structure(self) -> Found | Product | None:
         """What the columns show of the problem's structure, before any formula."""
         problem = self.problem
-        return find_structure(problem.columns, problem.y, problem.weights, problem.units)
+        return find_structure(problem.columns, problem.y, problem.weights, problem.scales)
 
     # Queries
 

@@ -12,6 +12,8 @@ def propose(context: Context) -> Iterator[Batch]:
     factors = context.simple_factors(count)
     leaves = [factor for factor in factors if isinstance(factor.term.expression, Variable)]
     targets = [target for factor in leaves if (target := context.problem.target.undo(factor)) is not None]
+    if context.problem.groups is not None:  # a product of columns has been divided out already
+        targets.insert(0, context.problem.target)
     terms = context.simple_terms(count)
     queries = [Query(target, denominator=term) for target in targets for term in terms]
     for part in in_parts(queries, QUERIES_AT_A_TIME):

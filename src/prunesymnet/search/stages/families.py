@@ -40,6 +40,8 @@ def propose(context: Context) -> Iterator[Batch]:
     located += [family_of(row) for name, row in problem.operators.items() if row.arity == 1 and name not in COVERED]
     columns = [bank.term(node) for node in range(len(bank)) if bank.operator[node] == LEAF]
     centred = [*columns, *logarithms(problem)] if len(columns) <= budget.located_columns else []
+    if centred and problem.groups is not None and problem.divides:  # a group may stand the other way up
+        centred += [Term(1 / column, 1 / Variable(name)) for name, column in problem.nonzero_columns.items()]
     partners, target = bank.first(budget.family_partners), problem.target
     answers = partial(_answers, bank=partners, keep=context.scanner.keep)
     queries = [query for query in [*context.queries, *in_logarithms(problem)] if len(query.fixed_terms) <= MOST_FIXED]

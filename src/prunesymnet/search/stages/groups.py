@@ -13,7 +13,7 @@ from itertools import islice, product
 import numpy as np
 
 from prunesymnet.bank.bank import Term
-from prunesymnet.bank.problem import Problem, unit_of
+from prunesymnet.bank.problem import Problem, scale_of
 from prunesymnet.bank.query import Proposal
 from prunesymnet.bank.targets import Factor
 from prunesymnet.coefficients.description import rough_length
@@ -32,8 +32,8 @@ AS_FITTED = 1e-6  # of the variation: what a spline leaves, below which formulas
 
 
 def propose(context: Context) -> Iterator[Batch]:
-    """What was found, for those who want to know."""
-    if context.structure is not None:
+    """What was found, for those who want to know; in groups that units make, it would have to be told in these."""
+    if context.structure is not None and context.problem.groups is None:
         yield Batch([], structure=(_reduction(context.structure),))
 
 
@@ -129,19 +129,22 @@ class Reduced:
 def reduced_problem(
     problem: Problem, before: Quantity, groups: tuple[Quantity, ...], names: list[str]
 ) -> Reduced | None:
-    """The problem whose columns are the groups, with units like any column, and whose target is divided by what stands
+    """The problem whose columns are the groups, scaled like any column, and whose target is divided by what stands
     before; None where too few rows have a value."""
     divided = problem.target.undo(Factor(Term(before.values, before.formula)))
     if divided is None or not all(np.isfinite(group.values).all() for group in groups):
         return None
-    unit = unit_of(divided.values)
+    unit = scale_of(divided.values)
     factor = Factor(Term(unit * before.values, before.formula if unit == 1 else Constant(unit) * before.formula))
     columns, parts = {}, {}
     for name, group in zip(names, groups, strict=True):
-        size = unit_of(group.values)
+        size = scale_of(group.values)
         columns[name] = group.values / size
         parts[name] = group.formula if size == 1 else Constant(1 / size) * group.formula
-    left = replace(problem, columns=columns, y=divided.values / unit, weights=divided.weights, units={}, unit=1.0)
+    left = replace(
+        problem, columns=columns, y=divided.values / unit, weights=divided.weights, scales={}, scale=1.0, groups=None,
+        dimensions=None,
+    )  # fmt: skip
     return Reduced(left, factor, parts)
 
 

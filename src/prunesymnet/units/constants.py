@@ -1,0 +1,182 @@
+"""The units of a formula's fitted constants, as texts in the units of the table.
+
+>>> from prunesymnet.expression import parse
+>>> units = TableUnits.of({"x": "m", "t": "s", "F": "N"}, ("x", "t"), "F")
+>>> units_of_constants(parse("5.0*x*exp(-0.3*t) + 1.5"), units)
+('N/m', '1/s', 'N')
+
+Each node of the formula has an unknown dimension, and each operator says something linear of those of its operands: in
+a sum they are equal, in a product they add up. One linear solve finds all. The logarithm of the factor to SI units is
+one more dimension: a constant between km and m has the unit km/m.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prunesymnet.expression import Apply, Constant, Expression, Variable, postorder
+from prunesymnet.units.table import TableUnits
+
+Array = NDArray[np.float64]
+
+CONSISTENT = 1e-6  # of what is left of the equations of a formula that is sound; exponents are fitted to some digits
+LARGEST_DENOMINATOR = 12
+DIGITS = 3  # of a power that is no fraction: that of a constant before a fitted power
+SI = {
+    "length": "m",
+    "mass": "kg",
+    "time": "s",
+    "current": "A",
+    "temperature": "K",
+    "substance": "mol",
+    "luminosity": "cd",
+}
+
+
+def units_of_constants(expression: Expression, units: TableUnits, *, parameters: Sequence[str] = ()) -> tuple[str, ...]:
+    """The unit of each free constant, from left to right ("": a pure number); "" for all where the formula is not
+    sound. Of a formula whose constants have names, the `parameters`, in the order of these."""
+    count = len(parameters) or len(expression.constants)
+    if not count:
+        return ()
+    solved = _solved(expression, units, parameters)
+    if solved is None:  # log(x) + c is log(x/x0)
+        solved = _solved(expression, units, parameters, of_logarithms=False)
+    return ("",) * count if solved is None else tuple(_written(vector, units) for vector in solved)
+
+
+def _vectors(units: TableUnits) -> dict[str, Array]:
+    """Dimension and logarithm of the factor of each column, and of the target."""
+    return {
+        name: np.array([*(float(p) for p in units.powers(name)), math.log(units.units[name].factor)])
+        for name in units.units
+    }
+
+
+def _solved(
+    expression: Expression, units: TableUnits, parameters: Sequence[str] = (), *, of_logarithms: bool = True
+) -> Array | None:
+    """The vectors of the free constants; without `of_logarithms`, what stands in a logarithm may have any."""
+    known, nodes = _vectors(units), postorder(expression)
+    width = len(units.bases) + 1
+    rows: list[tuple[dict[int, float], Array]] = []
+    free: list[int] = []
+    named: dict[str, int] = {}
+    stack: list[int] = []
+    zero = np.zeros(width)
+    for place, node in enumerate(nodes):
+        if isinstance(node, Variable) and node.name in parameters:
+            if (first := named.setdefault(node.name, place)) != place:
+                rows.append(({place: 1.0, first: -1.0}, zero))
+        elif isinstance(node, Variable):
+            rows.append(({place: 1.0}, known[node.name]))
+        elif isinstance(node, Constant):
+            if node.is_free:
+                free.append(place)
+            else:
+                rows.append(({place: 1.0}, zero))
+        else:
+            assert isinstance(node, Apply)  # noqa: S101 - a node is a leaf or this
+            inside = [stack.pop() for _ in node.operands][::-1]
+            if node.operator.name == "log" and not of_logarithms:
+                inside = []
+            rows += [(equation, zero) for equation in _equations(node, place, inside)]
+        stack.append(place)
+    if units.target_known:
+        rows.append(({len(nodes) - 1: 1.0}, known[units.target]))
+    matrix, goal = np.zeros((len(rows), len(nodes))), np.array([right for _, right in rows])
+    for row, (left, _) in enumerate(rows):
+        for place, value in left.items():
+            matrix[row, place] += value
+    solved, *_ = np.linalg.lstsq(matrix, goal, rcond=None)
+    if not (np.abs(matrix @ solved - goal) < CONSISTENT).all():
+        return None
+    return np.asarray(solved[[named[name] for name in parameters] if parameters else free])
+
+
+def _equations(node: Apply, place: int, inside: Sequence[int]) -> Iterator[dict[int, float]]:
+    """What an operator says of the dimensions of its value and its operands: sums that are 0."""
+    if node.operator.name == "pow":
+        exponent = node.operands[1]
+        yield {inside[1]: 1.0}
+        if exponent.variables:
+            yield {place: 1.0}
+            yield {inside[0]: 1.0}
+        else:
+            yield {place: 1.0, inside[0]: -_value(exponent)}
+    elif node.operator.units == "alike":
+        for operand in inside:
+            yield {place: 1.0, operand: -1.0}
+    elif node.operator.units is None:
+        for one in (place, *inside):
+            yield {one: 1.0}
+    else:
+        found = {place: 1.0}
+        for operand, power in zip(inside, node.operator.units, strict=True):
+            found[operand] = found.get(operand, 0.0) - power
+        yield found
+
+
+def _value(expression: Expression) -> float:
+    values: list[float] = []
+    for node in postorder(expression):
+        if isinstance(node, Constant):
+            values.append(float(node.value))
+        else:
+            operands = [values.pop() for _ in node.operands][::-1]
+            values.append(float(node.operator.numpy(*operands)))  # type: ignore[attr-defined]  # no variables are here
+    return values[0]
+
+
+# Texts
+
+
+def _written(vector: Array, units: TableUnits) -> str:
+    """The shortest text of a unit: one of the table's, a product or quotient of two, else by the bases."""
+    if (np.abs(vector) < CONSISTENT).all():
+        return ""
+    known = {units.text(name): vector for name, vector in _vectors(units).items() if units.text(name)}
+    choices = [*known.items(), *((f"1/{_grouped(text)}", -one) for text, one in known.items())]
+    for (text, one), (other, two) in product(known.items(), repeat=2):
+        if text != other:
+            choices.append((f"{text}/{_grouped(other)}", one - two))
+            choices.append((f"{_grouped(text)}*{_grouped(other)}", one + two))
+    fitting = [text for text, one in choices if (np.abs(one - vector) < CONSISTENT).all()]
+    return min(fitting, key=len) if fitting else _by_bases(vector, units)
+
+
+def _grouped(text: str) -> str:
+    return f"({text})" if any(sign in text for sign in "*/ ") else text
+
+
+def _by_bases(vector: Array, units: TableUnits) -> str:
+    """By a column's unit where it is that of a base alone, km for lengths, else by that of SI."""
+    above: list[str] = []
+    below: list[str] = []
+    factor = float(vector[-1])
+    for base, power in zip(units.bases, vector[:-1], strict=True):
+        symbol, size = SI.get(base, base), 0.0
+        for unit in units.units.values():
+            if dict(unit.powers) == {base: 1}:
+                symbol, size = unit.text, math.log(unit.factor)
+                break
+        factor -= power * size
+        if abs(power) > CONSISTENT:
+            (above if power > 0 else below).append(_raised(symbol, abs(float(power))))
+    text = "*".join(above) or "1"
+    if below:
+        text += "/" + (below[0] if len(below) == 1 else f"({'*'.join(below)})")
+    return text if abs(factor) < CONSISTENT else f"{math.exp(factor):.6g} {text}"
+
+
+def _raised(symbol: str, power: float) -> str:
+    near = Fraction(power).limit_denominator(LARGEST_DENOMINATOR)
+    if abs(power - near) > CONSISTENT:
+        return f"{_grouped(symbol)}^{power:.{DIGITS}g}"
+    if near == 1:
+        return symbol
+    return f"{_grouped(symbol)}^{near}" if near.denominator == 1 else f"{_grouped(symbol)}^({near})"

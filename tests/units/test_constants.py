@@ -1,0 +1,39 @@
+"""The units that constants carry, in those of the table."""
+
+import pytest
+
+from prunesymnet.expression import parse
+from prunesymnet.units import TableUnits, units_of_constants
+
+
+@pytest.mark.parametrize(
+    ("text", "units", "expected"),
+    [
+        ("5.0*x", {"x": "m", "y": "N"}, ("N/m",)),
+        ("1.5*x**2", {"x": "m", "y": "J"}, ("kg/s^2",)),
+        ("3.0*exp(-0.4*t) + 2.0", {"t": "h", "y": "K"}, ("K", "1/h", "K")),
+        ("0.5*m*v**2", {"m": "kg", "v": "m/s", "y": "J"}, ("",)),
+        ("2.0*x", {"x": "km", "y": "m"}, ("m/km",)),
+        ("1.2*x**0.5", {"x": "m", "y": "s"}, ("s/m^(1/2)",)),
+        ("1.2*x**0.73", {"x": "m", "y": "s"}, ("s/m^0.73", "")),
+        ("0.3*log(x) + 1.2", {"x": "m", "y": "V"}, ("V", "V")),
+        ("3.0*v/t", {"v": "m/s", "t": "s", "y": "N"}, ("kg",)),
+        ("x + 2.0*t", {"x": "m", "t": "s", "y": "s"}, ("",)),  # not sound
+    ],
+)
+def test_the_unit_of_a_constant_follows_from_the_formula(text, units, expected):
+    table = TableUnits.of(units, [name for name in units if name != "y"], "y")
+    formula = parse(text)
+    if text == "1.2*x**0.5":
+        formula = parse("1.2*sqrt(x)")
+    assert units_of_constants(formula, table) == expected
+
+
+def test_constants_that_have_names_may_stand_twice():
+    table = TableUnits.of({"t": "s", "y": "m"}, ("t",), "y")
+    form = parse("a*exp(-k*t) + a*k*t")
+    assert units_of_constants(form, table, parameters=["a", "k"]) == ("m", "1/s")
+
+
+def test_what_has_no_constants_has_no_units():
+    assert units_of_constants(parse("x"), TableUnits.of({"x": "m", "y": "m"}, ("x",), "y")) == ()
