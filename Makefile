@@ -10,10 +10,10 @@ PAPER_PLANS := paper presets
 PAPER_TABLES := votes recovered ablation-votes ablation-recovered paper-plus
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-cpus test-cpu fuzz check lint types results site format docs docs-serve bench-setup bench bench-paper tables gallery clean
+.PHONY: help setup demo test test-all test-cpus test-cpu test-studio studio-pictures fuzz check lint types results site format docs docs-serve bench-setup bench bench-paper tables gallery clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## create .venv and install the package with its tested pins (does nothing when up to date)
 
@@ -42,6 +42,18 @@ test-cpus: setup ## search, training, pruning and coefficients as other processo
 # That a stage can be switched off does not hang on the processor.
 test-cpu: setup ## the same for one processor that is not this machine's own
 	@$(PY) tests/processors.py --one -k "not switched_off" tests/search/test_search.py tests/search/test_default_search.py tests/network tests/coefficients
+
+CHROMIUM ?= /usr/bin/chromium
+$(VENV)/.browser: $(STAMP)
+	@$(PY) -m pip install --quiet -c constraints.txt -e '.[browser]'
+	@test -x $(CHROMIUM) || (apt-get update -q && apt-get install -y -q chromium fonts-texgyre-math)
+	@touch $@
+
+test-studio: $(VENV)/.browser ## the studio in a real browser, from a file to a formula; axe-core's checks of its pages (minutes)
+	@STUDIO_BROWSER=$(CHROMIUM) $(PY) -m pytest -q tests/studio
+
+studio-pictures: $(VENV)/.browser ## the screenshots of docs/studio.md, taken anew (a minute)
+	@$(PY) docs/pictures/studio.py $(CHROMIUM)
 
 fuzz: setup ## random tables, texts and damaged files, new ones each time (half an hour); `make test` tries a tenth
 	@$(PY) -m pip install --quiet -c constraints.txt -e '.[fuzz]' || echo "atheris can't be installed here: left out"

@@ -16,7 +16,7 @@ ORDER = {
     "": (
         "version", "errors", "settings", "optional", "operators", "data", "expression", "units", "export", "network",
         "coefficients", "bank", "structure", "catalogue", "equations", "selection", "search", "progress", "runs",
-        "estimator", "report", "cli", "__main__",
+        "estimator", "report", "studio", "cli", "__main__",
     ),
     "operators": ("operator", "protection", "onnx", "table", "custom"),
     "data": (
@@ -29,7 +29,7 @@ ORDER = {
     ),
     "units": ("parsing", "labels", "table", "soundness", "groups", "constants"),
     "expression.canonical": ("numbers", "terms", "algebra"),
-    "export": ("common", "latex", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
+    "export": ("common", "latex", "mathml", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
     "network": ("activation", "network", "training", "pruning"),
     "network.pruning": ("subnetwork", "beam", "random", "reverse"),
     "catalogue": ("forms", "matching"),
@@ -52,12 +52,16 @@ ORDER = {
         "pairs", "singles", "chains", "angles", "rational", "powers", "factored_quotients", "families", "frequencies",
         "phases", "query_pairs", "pursuit", "grafts", "blocks",
     ),
+    "studio": (
+        "workspace", "words", "safety", "forms", "tables", "searches", "worker", "queue", "front", "looks", "notebook",
+        "studio", "pages", "server",
+    ),
     "cli": ("settings", "printing", "tables", "demo", "draw", "app"),
     "estimator": ("parameters", "tables", "forms", "regressor"),
     "runs": ("files", "records", "model", "log", "folder", "run"),
     "report": (
         "drawing", "numbers", "panels", "loss", "places", "networks", "pruning", "graph", "layout", "formula",
-        "typeset", "plots", "collapse", "effects", "rendering", "section", "page",
+        "typeset", "plots", "collapse", "effects", "live", "rendering", "section", "page",
     ),
     "coefficients": (
         "significant", "least_squares", "reweighting", "fit", "by_category", "uncertainty", "description", "linear",

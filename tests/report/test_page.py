@@ -2,6 +2,7 @@
 nothing from elsewhere."""
 
 import base64
+import json
 import re
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from prunesymnet.equations import Equation, Front
 from prunesymnet.expression import parse, to_text
 from prunesymnet.operators import make_operator
 from prunesymnet.report import draw_formula, write_report
+from prunesymnet.report.live import live_front
 from prunesymnet.report.numbers import share, with_digits
 from prunesymnet.report.rendering import as_svg, render
 from prunesymnet.report.section import Section
@@ -362,6 +364,37 @@ def test_a_well_known_formula_is_called_by_its_name(tmp_path):
         other = written(tmp_path, front_of(equation("1.0*a"), equation("1.0*a**2 - 1.0*b"), chosen=1))
     assert page.texts["known"] == "Known as proportionality; also Hooke's law, Ohm's law, Hubble's law."
     assert "known" not in other.texts
+
+
+def test_the_front_can_be_drawn_from_what_the_page_has(tmp_path):
+    front = front_of(*map(equation, FORMS), chosen=2, ties=(3,))
+    with blank_pictures():
+        page = written(tmp_path, front)
+    (found,) = [json.loads(named["data-front"]) for _, named in page.elements if "data-front" in named]
+    assert [point["complexity"] for point in found["points"]] == [one.complexity for one in front]
+    assert [point["chosen"] for point in found["points"]] == [False, False, True, False]
+    assert [point["tie"] for point in found["points"]] == [False, False, False, True]
+    assert np.allclose(found["points"][2]["predicted"], front.best.predict(DATA.columns), rtol=1e-4)
+    assert np.allclose(found["observed"], DATA.y, rtol=1e-4)
+    assert "grid" not in found  # formulas of several columns have no curve
+    assert [row.count("<math>") for row in page.table("front")] == [1] * 4  # typeset
+    assert [re.search(r'data-row="(\d)"', row)[1] for row in page.table("front")] == ["0", "1", "2", "3"]
+
+
+def test_formulas_of_one_column_have_their_curve():
+    hubble = load_example("hubble")
+    law = equation("1.0*distance", hubble)
+    found = json.loads(live_front(front_of(law), hubble))
+    assert found["name"] == "distance"
+    assert np.allclose(found["points"][0]["curve"], law.predict({"distance": np.array(found["grid"])}), rtol=1e-3)
+
+
+def test_the_name_of_the_data_file_is_on_the_page(tmp_path):
+    with blank_pictures():
+        named = written(tmp_path, run=replace(run_of(tmp_path, front_of(equation("1.0*a"))), source="<law>.csv"))
+        bare = written(tmp_path, front_of(equation("1.0*a")))
+    assert named.texts["over"].endswith(" · <law>.csv")
+    assert "csv" not in bare.texts["over"]
 
 
 def section_of(found, data=DATA):

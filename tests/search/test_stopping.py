@@ -50,6 +50,17 @@ def test_time_is_what_the_clock_says():
     assert reached.value.status is SearchStatus.TIME_LIMIT
 
 
+def test_a_search_may_be_given_more_time_while_it_runs():
+    clock, given = Clock(), [0.0]
+    limits = Limits.start(SearchSettings(time_limit=10), clock, lambda: given[0])
+    clock.now += 15.0
+    given[0] = 10.0
+    limits.check(fits=0)
+    given[0] = 5.0
+    with pytest.raises(LimitReached):
+        limits.check(fits=0)
+
+
 def test_the_number_of_fits_is_a_limit_too():
     limits = Limits(max_fits=5, clock=Clock())
     limits.check(fits=4)

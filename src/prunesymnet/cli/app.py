@@ -45,6 +45,7 @@ class Selection(enum.StrEnum):
 class Target(enum.StrEnum):
     text = "text"
     latex = "latex"
+    mathml = "mathml"
     python = "python"
     c = "c"
     excel = "excel"
@@ -308,7 +309,10 @@ def fit(
             tables = datasets_of(table, chosen, columns)
             known = units_of_labels(labels_of(tables, chosen, columns.targets), given)
             settings = replace(settings, units=known, constant_units=not no_constant_units)
-            model = run(tables, settings, columns=tuple(map(str, chosen)), folder=out, progress=not quiet)
+            called = "standard input" if data == "-" else Path(data).name
+            model = run(
+                tables, settings, columns=tuple(map(str, chosen)), folder=out, progress=not quiet, source=called
+            )
         finish(model, as_json, save)
 
 
@@ -409,6 +413,42 @@ def draw(
         )  # fmt: skip
         if ended is SearchStatus.INTERRUPTED:
             raise typer.Exit(INTERRUPTED)
+
+
+@app.command()
+def studio(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Where tables and searches are kept (left out: prunesymnet-studio at home).", metavar="FOLDER"
+        ),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Where to listen. Another than localhost lets others in, with a token.")
+    ] = "localhost",
+    port: Annotated[int | None, typer.Option(help="(left out: 8042, or one that is free).", min=0, max=65535)] = None,
+    searches: Annotated[
+        int | None,
+        typer.Option("--searches", "-s", help="Searches at the same time (left out: one for each core).", min=1),
+    ] = None,
+    max_upload: Annotated[int, typer.Option(help="MiB of a file that is brought, at most.", min=1)] = 100,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+) -> None:
+    """Open a page in the browser where formulas are found by looking.
+
+    Bring a table, choose what to explain, and watch the formulas come in. Searches are processes of their own: they go
+    on when the page is closed.
+    """
+    with clear_errors():
+        try:
+            import uvicorn  # noqa: F401 - the server needs it later, when there is something to lose
+
+            from prunesymnet.studio.server import serve
+        except ModuleNotFoundError as problem:
+            if (problem.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
+                raise
+            raise ImportError("the studio needs its packages: pip install 'prunesymnet[studio]'") from None
+        serve(folder or Path.home() / "prunesymnet-studio", host, port, searches, max_upload, browser)
 
 
 @app.command()

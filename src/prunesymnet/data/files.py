@@ -101,6 +101,7 @@ class Table:
     name: str
     where: Callable[[Sequence[int]], str] = lambda rows: ""  # the place of rows (from 0) in the file
     kept: Sequence[int] | None = None  # the rows of the file that are left, where some were dropped
+    sheets: Sequence[str] = ()  # that the file has, if it is a spreadsheet
 
     @contextmanager
     def located(self) -> Iterator[None]:
@@ -215,7 +216,7 @@ def _read(file: Path, decimal: str | None, sheet: str | None) -> tuple[Table, li
             raise DataError(f"can't read a {kind or 'file without a suffix'}; save it as .csv, .xlsx, .ods or .parquet")
         if kind in SHEETS:
             found = parse_sheet(handle, kind, sheet, decimal)
-            return Table(_without_blank(found.frame), str(file), found.where), found.assumed
+            return Table(_without_blank(found.frame), str(file), found.where, sheets=found.sheets), found.assumed
         if kind == ".parquet":
             return Table(_read_parquet(handle), str(file)), []
         return _parsed(text_of(handle), str(file), kind, decimal)
@@ -242,10 +243,15 @@ def load_example(name: str) -> Dataset:
     if name not in EXAMPLES:
         raise DataError(f"no example is named {name!r}; the names are {listed(EXAMPLES)}")
     target, features = EXAMPLES[name]
+    return read_table(example_path(name), target, features=features)
+
+
+def example_path(name: str) -> Path:
+    """The file of a shipped table."""
     # In an installed package the tables lie beside this package, in a checkout at the root.
     above = Path(__file__).resolve().parents
     installed, checkout = (above[i] / "examples" / f"{name}.csv" for i in (1, 3))
-    return read_table(installed if installed.exists() else checkout, target, features=features)
+    return installed if installed.exists() else checkout
 
 
 def _read_parquet(handle: BinaryIO) -> pd.DataFrame:

@@ -54,7 +54,7 @@ def parse_sheet(handle: BinaryIO, kind: str, sheet: str | None = None, decimal: 
     frame = pd.DataFrame(cells, columns=range(width)).infer_objects().set_axis(labels, axis="columns")
     frame, facts = with_numbers(frame, decimal_of(frame) if decimal is None else decimal)
     numbered = [k for k, _ in below]
-    return Parsed(frame, [*assumed, *facts], numbered=numbered, place="row", whole="sheet")
+    return Parsed(frame, [*assumed, *facts], numbered=numbered, place="row", whole="sheet", sheets=names)
 
 
 def _filled(rows: Iterable[tuple[int, Row]]) -> list[tuple[int, Row]]:

@@ -46,6 +46,7 @@ class Parsed:
     numbered: Sequence[int] = ()  # the places of the rows, where they are known
     place: str = "line"  # what is numbered
     whole: str = "file"
+    sheets: Sequence[str] = ()  # that a spreadsheet has
 
     def where(self, rows: Sequence[int]) -> str:
         """'line 3 of the file', 'rows 3 and 7 of the sheet'; nothing where it can't be said."""

@@ -250,6 +250,12 @@ class Equation:
 
         return to_latex(self.expression, digits=digits, target=self.target)
 
+    def mathml(self, digits: int | None = 6, *, block: bool = False) -> str:
+        """MathML, with the target on the left-hand side; browsers typeset it by themselves."""
+        from prunesymnet.export.mathml import to_mathml
+
+        return to_mathml(self.expression, digits=digits, target=self.target, block=block)
+
     def python(self, name: str = "formula") -> str:
         """A Python function as text, which needs nothing but the standard library."""
         from prunesymnet.export.python import to_function

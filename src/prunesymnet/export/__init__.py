@@ -1,9 +1,9 @@
 """What a formula can become, one target per module.
 
-`to_latex`, `to_function`, `to_c`, `to_excel` and `to_sympy` write it down; `to_numpy`, `to_torch` and `to_onnx` make
-something that computes it. Each takes an `Expression` first. Where a table's columns matter, `names` says which and in
-what order (by default the formula's own variables, sorted); an operator that a user made is known to numpy, torch,
-sympy and LaTeX, and refused by the others with an `ExportError`.
+`to_latex`, `to_mathml`, `to_function`, `to_c`, `to_excel` and `to_sympy` write it down; `to_numpy`, `to_torch` and
+`to_onnx` make something that computes it. Each takes an `Expression` first. Where a table's columns matter, `names`
+says which and in what order (by default the formula's own variables, sorted); an operator that a user made is known to
+numpy, torch, sympy, LaTeX and MathML, and refused by the others with an `ExportError`.
 
 `export` is for whoever has a target's name and wants something to print or to put into a file:
 
@@ -27,6 +27,12 @@ def _latex(expression: Expression, names: Names, target: str) -> str:
     from prunesymnet.export.latex import to_latex
 
     return to_latex(expression, target=target)
+
+
+def _mathml(expression: Expression, names: Names, target: str) -> str:
+    from prunesymnet.export.mathml import to_mathml
+
+    return to_mathml(expression, target=target, block=True)
 
 
 def _python(expression: Expression, names: Names, target: str) -> str:
@@ -64,6 +70,7 @@ TARGETS: Mapping[str, Callable[[Expression, Names, str], str | bytes]] = Mapping
     {
         "text": lambda expression, names, target: to_text(expression),
         "latex": _latex,
+        "mathml": _mathml,
         "python": _python,
         "c": _c,
         "excel": _excel,

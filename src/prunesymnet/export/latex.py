@@ -72,18 +72,28 @@ def _power_of_ten(match: re.Match[str]) -> str:
     return rf" \cdot 10^{{{sign}{match[2]}}}"
 
 
-_GREEK = re.compile(
+GREEK = re.compile(
     "alpha|beta|[Gg]amma|[Dd]elta|epsilon|zeta|eta|[Tt]heta|iota|kappa|[Ll]ambda|mu|nu|[Xx]i|rho|[Ss]igma|tau|"
     "[Uu]psilon|[Pp]hi|chi|[Pp]si|[Oo]mega"
 )
+
+
+def name_parts(name: str) -> tuple[str, str]:
+    """A name, and the digits at its end, which are set below the line.
+
+    >>> name_parts("theta_12")
+    ('theta', '12')
+    """
+    stem, digits = re.fullmatch(r"(.*?)_?(\d*)", name, re.DOTALL).groups()  # type: ignore[union-attr]
+    return stem, digits
 
 
 def _name(name: str) -> str:
     index = index_of(name)
     if index is not None:  # a constant that has a value in each category
         return rf"{_name(index[0])}[\mathrm{{{_escape(index[1])}}}]"
-    stem, digits = re.fullmatch(r"(.*?)_?(\d*)", name, re.DOTALL).groups()  # type: ignore[union-attr]
-    if _GREEK.fullmatch(stem):
+    stem, digits = name_parts(name)
+    if GREEK.fullmatch(stem):
         stem = f"\\{stem}"
     elif len(stem) != 1 or stem == "_" or stem in _SPECIAL:
         return rf"\mathrm{{{_escape(name)}}}" if not digits else rf"\mathrm{{{_escape(stem)}}}_{{{digits}}}"

@@ -30,7 +30,7 @@ from prunesymnet.runs.records import of_settings
 from prunesymnet.search import SearchSettings
 
 _ONE_AT_A_TIME = Lock()  # matplotlib has one parser of mathematics for all threads, which only one can use
-SCRIPT = Path(__file__).with_name("templates") / "copy.js"
+SCRIPTS = ("plot.js", "front.js", "copy.js")
 
 
 def write_report(run: Run, path: str | os.PathLike[str]) -> list[Path]:
@@ -51,12 +51,14 @@ def write_report(run: Run, path: str | os.PathLike[str]) -> list[Path]:
 def _write(run: Run, page: Path, folder: Path) -> list[Path]:
     model = run.latest()
     sections = list(_sections(run, model))
-    script = SCRIPT.read_text()
+    templates = Path(__file__).with_name("templates")
+    script = "\n".join((templates / name).read_text("utf-8") for name in SCRIPTS)
     content = render(
         "page.html",
         sections=sections,
         model=model,
         table=run.tables[0],
+        source=run.source,
         ended=time.time() if run.log.written is None else run.log.written,
         settings=_settings(model.settings),
         script=Markup(script),  # noqa: S704 - a file of ours

@@ -6,23 +6,27 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from prunesymnet.data import Dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import ExportError
 from prunesymnet.export.latex import to_latex
+from prunesymnet.export.mathml import to_mathml
 from prunesymnet.expression import Variable, to_text
 from prunesymnet.report.collapse import draw_collapse
 from prunesymnet.report.drawing import drawable
 from prunesymnet.report.effects import draw_effects, effective
 from prunesymnet.report.formula import draw_formula
+from prunesymnet.report.live import live_front
 from prunesymnet.report.plots import draw_front, draw_predictions, draw_residuals
 from prunesymnet.report.typeset import draw_latex
 from prunesymnet.selection import choose
 from prunesymnet.structure import Reduction
 
 MOST_COLLAPSES = 4  # pictures of reductions: there is hardly ever more than one inside another
+LONGEST = 300  # characters of a formula that is typeset in the table of the front
 LARGEST = 400  # nodes of a formula that is drawn as a network; a picture of more is a tangle
 
 
@@ -94,6 +98,16 @@ class Section:
 
     def has_band(self) -> bool:
         return bool(np.isfinite(self.best.variance) and np.isfinite(self.best.covariance).all())
+
+    def live_front(self) -> str:
+        """What the page draws the front from, as JSON."""
+        return live_front(self.front, self.data)
+
+    def typeset(self, equation: Equation) -> Markup | None:
+        """A formula of the front as MathML; None where it is too long to be read."""
+        if len(equation.text()) > LONGEST:
+            return None
+        return Markup(to_mathml(equation.expression, digits=6))  # noqa: S704 - escaped there
 
     def is_best_by_criterion(self) -> bool:
         return choose(self.front, self.selection) is self.best

@@ -28,7 +28,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from prunesymnet.data import Dataset, distinct_rows
-from prunesymnet.data.messages import printable
+from prunesymnet.data.messages import MOST_OF_A_VALUE, printable
 from prunesymnet.errors import DataError, FileFormatError, FolderInUseError
 from prunesymnet.expression import to_text
 from prunesymnet.operators import Operator
@@ -57,6 +57,7 @@ class Run:
     starts: tuple[Start, ...]
     model: Model | None
     log: Log = field(default_factory=Log)
+    source: str = ""  # where the table comes from, a file's name; empty if that is not known
 
     @property
     def ended(self) -> Model | None:
@@ -95,8 +96,11 @@ class RunFolder:
     ) -> None:
         self.close()
 
-    def create(self, tables: Sequence[Dataset], columns: Sequence[str] | None, settings: SearchSettings) -> None:
-        """Begin a run here. A folder that has one already is left as it is."""
+    def create(
+        self, tables: Sequence[Dataset], columns: Sequence[str] | None, settings: SearchSettings, source: str = ""
+    ) -> None:
+        """Begin a run here, with a table that comes from a file of the name `source`. A folder that has one already is
+        left as it is."""
         targets = [table.target for table in tables]
         if len(set(targets)) != len(targets):
             raise ValueError(f"tables must have targets of different names, got {', '.join(targets)}")
@@ -118,6 +122,7 @@ class RunFolder:
             "data": hashlib.sha256(data).hexdigest(),
             "targets": targets,
             "settings": records.of_settings(settings),
+            "source": source,
         }
         write_whole(self.path / HEAD, seal(KIND, content, f"prunesymnet {__version__}"))
 
@@ -252,7 +257,8 @@ def read_run(
             Start((*(equation.expression for equation in found), *start.formulas), start.levels, start.again)
             for found, start in zip(model.fronts, starts, strict=True)
         )
-    return Run(path, tables, columns, settings, starts, model, log)
+    source = printable(str(content.get("source", "")), MOST_OF_A_VALUE)  # not written before version 0.6
+    return Run(path, tables, columns, settings, starts, model, log, source)
 
 
 def _tables(

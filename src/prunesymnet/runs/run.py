@@ -19,9 +19,10 @@ from prunesymnet.errors import DataError, NotWrittenWarning
 from prunesymnet.operators import Operator
 from prunesymnet.optional import check_device
 from prunesymnet.progress import Progress
-from prunesymnet.runs.folder import RunFolder, read_run
+from prunesymnet.runs.folder import LINES, RunFolder, read_run
 from prunesymnet.runs.model import Model
 from prunesymnet.search import SearchSettings, SearchStatus, Start, Update, search, search_by_category, search_templates
+from prunesymnet.search.stopping import no_more_time
 
 log = logging.getLogger("prunesymnet")
 Callback = Callable[[Update], Any]
@@ -39,11 +40,13 @@ def run(
     callbacks: Sequence[Callback] = (),
     progress: bool = True,
     began: float | None = None,
+    source: str = "",
 ) -> Model:
     """Search each table (the same rows with another target) in turn; they share the time limit.
 
     `columns` is what the user calls the columns, if they have names; `folder` is where to keep the run; `starts` say
     how far earlier searches got, one for each table. Time counts from `began` on (of `time.monotonic`; None: from now).
+    `source` is where the table comes from, a file's name, for the reader of a report.
     """
     began = time.monotonic() if began is None else began
     check_device(settings.device)
@@ -52,7 +55,7 @@ def run(
     if folder is None:
         return _searched(tables, settings, columns, None, starts, callbacks, progress, began)
     with RunFolder(folder) as kept:
-        kept.create(tables, columns, settings)
+        kept.create(tables, columns, settings, source)
         return _searched(tables, settings, columns, kept, starts, callbacks, progress, began)
 
 
@@ -65,18 +68,24 @@ def resume(
     functions: Mapping[str, Any] | None = None,
     callbacks: Sequence[Callback] = (),
     progress: bool = True,
+    clock: Callable[[], float] = time.monotonic,
+    more_time: Callable[[], float] = no_more_time,
 ) -> Model:
     """Continue the run of a folder, for as long as the first time or for `time_limit` seconds, on the same device or on
-    another; what was found before stays on the front."""
+    another; what was found before stays on the front. A run that was only made (`RunFolder.create`) begins. For
+    `clock` and `more_time` see `search`."""
     with RunFolder(folder) as kept:
         kept.open()
         earlier = read_run(folder, operators=operators, functions=functions)
         settings = earlier.settings if time_limit is None else replace(earlier.settings, time_limit=time_limit)
         settings = settings if device is None else settings.on_device(device)
         check_device(settings.device)
-        kept.append({"time": time.time(), "resumed": settings.time_limit})
-        starts = [replace(start, again=start.again + 1) for start in earlier.starts]
-        return _searched(earlier.tables, settings, earlier.columns, kept, starts, callbacks, progress, time.monotonic())
+        again = os.path.lexists(kept.path / LINES)  # something was written, so that there was a search
+        if again:
+            kept.append({"time": time.time(), "resumed": settings.time_limit})
+        starts = [replace(start, again=start.again + again) for start in earlier.starts]
+        tables, columns = earlier.tables, earlier.columns
+        return _searched(tables, settings, columns, kept, starts, callbacks, progress, clock(), clock, more_time)
 
 
 def _searched(
@@ -88,18 +97,20 @@ def _searched(
     callbacks: Sequence[Callback],
     progress: bool,
     began: float,
+    clock: Callable[[], float] = time.monotonic,
+    more_time: Callable[[], float] = no_more_time,
 ) -> Model:
     if settings.template is not None:
         return _kept(_template(tables, settings, progress), tables, columns, settings, folder)
     fronts, ended = [], False
     for output, (table, start) in enumerate(zip(tables, starts, strict=True)):
-        left = (settings.time_limit - (time.monotonic() - began)) / (len(tables) - output)
+        left = (settings.time_limit - (clock() - began)) / (len(tables) - output)
         ours = replace(settings, time_limit=LEAST if ended else max(left, LEAST))
         log.info("%s: %d rows, %d columns, at most %.3g s", table.target, table.rows, table.features, ours.time_limit)
         with Progress(ours.time_limit, target=table.target, show=progress) as shown:
             tell = _Teller(output, table.target, folder, callbacks, shown)
             if ours.constants_per is None:
-                front = search(table, ours, watch=tell, start=start).front
+                front = search(table, ours, watch=tell, start=start, clock=clock, more_time=more_time).front
             else:
                 front = _by_category(table, columns, ours)
         front = replace(front, status=ENDED_BY_HAND[0].value) if ended else front

@@ -52,7 +52,15 @@ from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
 from prunesymnet.search.stages import STAGES, Batch, Context, Stage, Training, When
 from prunesymnet.search.stages.base import SAYS_SOMETHING
 from prunesymnet.search.stages.networks import NETWORKS, network_of
-from prunesymnet.search.stopping import TO_SPARE, LimitReached, Limits, Patience, Progress, looks_like_noise
+from prunesymnet.search.stopping import (
+    TO_SPARE,
+    LimitReached,
+    Limits,
+    Patience,
+    Progress,
+    looks_like_noise,
+    no_more_time,
+)
 from prunesymnet.search.threads import one_matrix_thread
 from prunesymnet.search.waiting import AT_ONCE, Waiting
 from prunesymnet.selection import NEAR_TIE
@@ -72,10 +80,12 @@ def search(
     start: Start | None = None,
     fresh: Dataset | None = None,
     clock: Callable[[], float] = time.monotonic,
+    more_time: Callable[[], float] = no_more_time,
 ) -> SearchResult:
     """The best formula for the data; `settings` may be the name of a preset, `watch` is told how it goes, and `start`
     is where an earlier search had come. Rows that are `fresh` are only there to say when to stop: a formula ends the
-    search if it is exact on them, too. Time is what `clock` says it is, in seconds.
+    search if it is exact on them, too. Time is what `clock` says it is, in seconds, and the time limit is longer by
+    what `more_time` says, which is asked again and again.
 
     A limit, Ctrl-C, and a watcher that raises StopIteration end the search with the best formula so far.
     """
@@ -93,7 +103,7 @@ def search(
         raise ValueError("a template is searched by search_templates, not by search")
     if settings.constants_per is not None:
         raise ValueError("constants_per needs the columns of a table's categories: use the estimator or `runs.run`")
-    limits = Limits.start(settings, clock)
+    limits = Limits.start(settings, clock, more_time)
     start = start or Start()
     settings.constraints.check(data.names, tuple(select_operators(settings.operators)))
     guesses = read_guesses(settings, data.names)

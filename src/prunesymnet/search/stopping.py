@@ -29,6 +29,11 @@ CLEARLY = 4.0  # bits more than chance
 LEAST_LEFT = 1e-300  # of a sum of squares, for its logarithm: where nothing is left, nothing stands out
 
 
+def no_more_time() -> float:
+    """Seconds that a search is given beyond its time limit while it runs."""
+    return 0.0
+
+
 class LimitReached(Exception):
     """A limit of time, of fits or of evaluations ends the search."""
 
@@ -38,17 +43,25 @@ class LimitReached(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """Time as `clock` tells it, and the numbers of fits and of formulas that are scored or fitted (None: any)."""
+    """Time as `clock` tells it, and the numbers of fits and of formulas that are scored or fitted (None: any). The
+    limit of time is longer by what `more_time` says when it is asked."""
 
-    time_limit: float = math.inf
+    first_limit: float = math.inf
     max_fits: int | None = None
     max_evaluations: int | None = None
     clock: Callable[[], float] = time.monotonic
     began: float = 0.0
+    more_time: Callable[[], float] = no_more_time
 
     @classmethod
-    def start(cls, settings: SearchSettings, clock: Callable[[], float]) -> "Limits":
-        return cls(settings.time_limit, settings.max_fits, settings.max_evaluations, clock, clock())
+    def start(
+        cls, settings: SearchSettings, clock: Callable[[], float], more_time: Callable[[], float] = no_more_time
+    ) -> "Limits":
+        return cls(settings.time_limit, settings.max_fits, settings.max_evaluations, clock, clock(), more_time)
+
+    @property
+    def time_limit(self) -> float:
+        return self.first_limit + self.more_time()
 
     @property
     def seconds(self) -> float:

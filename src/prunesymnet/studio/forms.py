@@ -1,0 +1,217 @@
+"""What a search can be told, as a form: each option is one record, which says how it is asked for and what it means.
+
+A page draws the form from these records, and an answer becomes a parameter of `PruneSymRegressor`. So an option that
+the estimator learns is a line here, whatever its kind.
+
+>>> parameters({"max_complexity": 12, "max_uses": [["exp", 1]], "loss": "auto"})
+{'max_complexity': 12, 'constraints': {'max_uses': {'exp': 1}}}
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from prunesymnet.operators import DEFAULT, OPERATORS
+
+Values = Mapping[str, Any]
+LONGEST_SEARCH = 7 * 24 * 3600.0  # seconds: who needs more gives it more
+MOST_ANSWERS = 100  # names or pairs in one answer: far more than there are operators and columns to name
+
+
+@dataclass(frozen=True)
+class Option:
+    """`kind` says how it is asked for: "seconds", "number" (a whole one), "choice", "operators" (a set of them),
+    "limits" (names with numbers), "nesting" (names with names), "columns" (a set of them), "by column" (a text for each
+    of some columns), "switch" (yes or no). The answer is the parameter
+    `parameter` of the estimator; with a dot, a field of one that is a record. `usual` is the answer that needs not be
+    said."""
+
+    name: str
+    label: str
+    kind: str
+    group: str
+    about: str
+    parameter: str
+    example: str = ""
+    usual: Any = None
+    least: float = 0
+    choices: tuple[tuple[str, str], ...] = ()
+
+
+TIME, BUILDING, RULES, UNITS = "Time", "What formulas are made of", "Rules", "Units"
+JUDGING = "What counts as good"
+OPTIONS: tuple[Option, ...] = (
+    Option(
+        "time_limit", "Search for", "seconds", TIME,
+        "A search ends sooner if it finds an exact formula, or if what is left looks like noise.",
+        "time_limit", "60", 60.0, 1,
+    ),
+    Option(
+        "operators", "Operators", "operators", BUILDING,
+        "Sums and products with numbers are always there. Fewer operators make a search faster.",
+        "operators", usual=[name for name in DEFAULT if name != "id"],
+    ),
+    Option(
+        "max_complexity", "Longest formula", "number", BUILDING,
+        "The largest complexity: one for each variable, number and operator, two for functions. Empty: any.",
+        "max_complexity", "15", least=1,
+    ),
+    Option(
+        "max_constants", "Most constants", "number", RULES,
+        "How many numbers of a formula may be fitted. Empty: any.", "constraints.max_constants", "3",
+    ),
+    Option(
+        "requires", "Columns that must appear", "columns", RULES,
+        "A formula without one of these is not accepted.", "constraints.requires", usual=[],
+    ),
+    Option(
+        "max_uses", "Used at most", "limits", RULES,
+        "How often an operator or a column may appear in a formula.", "constraints.max_uses", "exp: 1", [],
+    ),
+    Option(
+        "max_argument", "Arguments at most", "limits", RULES,
+        "The largest complexity of what an operator is applied to.", "constraints.max_argument", "sin: 5", [],
+    ),
+    Option(
+        "forbid_nested", "Not inside another", "nesting", RULES,
+        "An operator that may not stand anywhere inside another one.", "constraints.forbid_nested", "sin in exp", [],
+    ),
+    Option(
+        "units", "What columns are measured in", "by column", UNITS,
+        "Only formulas that are dimensionally sound are tried then, and constants come with their units. Columns that "
+        "are left empty are pure numbers; names with units in brackets, v [m/s], need nothing here.",
+        "units", "m/s", [],
+    ),
+    Option(
+        "constant_units", "Fitted constants may carry units", "switch", UNITS,
+        "As a spring constant does. Where all that matters is among the columns, say no: then far fewer formulas are "
+        "possible.", "constant_units", usual=True,
+    ),
+    Option(
+        "loss", "What an error costs", "choice", JUDGING,
+        "Squares are right for normal scatter. Where some rows may be far off, take one that bounds what they cost.",
+        "loss", usual="auto",
+        choices=(
+            ("auto", "its square, or that of its share of the target: what the rows show (usual)"),
+            ("squared", "its square"), ("relative", "the square of its share of the target"),
+            ("huber", "its square, less for outliers"), ("absolute", "its absolute value"),
+            ("poisson", "as for counts (Poisson)"), ("quantile:0.9", "so that 90% lie below the formula"),
+            ("quantile:0.1", "so that 10% lie below the formula"),
+        ),
+    ),
+    Option(
+        "selection", "Which formula is chosen", "choice", JUDGING,
+        "All formulas of the front are shown; this decides which of them is marked.", "selection", usual="mdl",
+        choices=(
+            ("mdl", "the shortest description of the data (usual)"), ("bic", "Bayes’ information criterion"),
+            ("aic", "Akaike’s information criterion"), ("heldout", "the best on rows that were held out"),
+            ("accuracy", "the smallest error"),
+        ),
+    ),
+    Option(
+        "preset", "Method", "choice", JUDGING,
+        "The usual one scores all small formulas; the others train a network and prune it, as the paper does.",
+        "preset", usual="default",
+        choices=(
+            ("default", "banks of formulas (usual)"), ("paper", "the paper’s"), ("paper+", "the paper’s, improved"),
+        ),
+    ),
+    Option(
+        "random_state", "Seed", "number", JUDGING, "Of the random numbers: another one, another search.",
+        "random_state", "0", 0,
+    ),
+)  # fmt: skip
+BY_NAME = {option.name: option for option in OPTIONS}
+# Operators as the form has them: those that every formula may use, and numbers, are not asked for.
+SHOWN_OPERATORS = tuple(name for name in OPERATORS if name not in ("id", "pi", "neg"))
+
+
+def parameters(values: Values) -> dict[str, Any]:
+    """The parameters of the estimator that the answers of a form ask for; usual ones are left out. An answer that is
+    not of its option's kind raises a ValueError that names it."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        option = BY_NAME.get(name)
+        if option is None:
+            raise ValueError(f"there is no option {name[:40]!r}")
+        answer = _READERS[option.kind](option, value)
+        if answer is None or answer == option.usual:
+            continue
+        record, dot, field = option.parameter.rpartition(".")
+        (found.setdefault(record, {}) if dot else found)[field] = _ANSWERS.get(option.kind, lambda it: it)(answer)
+    return found
+
+
+def _seconds(option: Option, value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LONGEST_SEARCH:
+        raise ValueError(f"{option.label}: a number of seconds from 1 to {LONGEST_SEARCH:.0f} is needed")
+    return float(value) if math.isfinite(value) else None
+
+
+def _number(option: Option, value: Any) -> int | None:
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < option.least or value >= 2**31:
+        raise ValueError(f"{option.label}: a whole number from {option.least:.0f} on is needed")
+    return value
+
+
+def _choice(option: Option, value: Any) -> str:
+    known = [name for name, _ in option.choices]
+    if value not in known:
+        raise ValueError(f"{option.label}: one of {', '.join(known)} is needed")
+    return str(value)
+
+
+def _names(option: Option, value: Any) -> list[str]:
+    if not isinstance(value, list) or len(value) > MOST_ANSWERS or not all(isinstance(name, str) for name in value):
+        raise ValueError(f"{option.label}: a list of names is needed")
+    return list(dict.fromkeys(value))
+
+
+def _operators(option: Option, value: Any) -> list[str]:
+    names = _names(option, value)
+    unknown = [name for name in names if name not in OPERATORS]
+    if unknown or not names:
+        raise ValueError(f"{option.label}: choose at least one of {', '.join(SHOWN_OPERATORS)}")
+    return [name for name in SHOWN_OPERATORS if name in names] if set(names) != set(option.usual) else option.usual
+
+
+def _pairs(option: Option, value: Any) -> list[tuple[str, Any]]:
+    if not isinstance(value, list) or len(value) > MOST_ANSWERS:
+        raise ValueError(f"{option.label}: pairs are needed, as in {option.example}")
+    for pair in value:
+        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
+            raise ValueError(f"{option.label}: pairs are needed, as in {option.example}")
+        if option.kind == "limits" and (type(pair[1]) is not int or pair[1] < 0):
+            raise ValueError(f"{option.label}: {pair[0]!r} needs a whole number beside it")
+        if option.kind != "limits" and not isinstance(pair[1], str):
+            raise ValueError(f"{option.label}: {pair[0]!r} needs a {'name' if option.kind == 'nesting' else 'text'}")
+    return [(first, second) for first, second in value]
+
+
+def _switch(option: Option, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{option.label}: yes or no is needed")
+    return value
+
+
+def _by_column(option: Option, value: Any) -> list[tuple[str, str]]:
+    """The columns that have a text; those that are left empty have none."""
+    return [(name, text.strip()) for name, text in _pairs(option, value) if text.strip()]
+
+
+def _nested(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
+    """Inner and outer operators, by the outer one."""
+    found: dict[str, list[str]] = {}
+    for inner, outer in pairs:
+        found.setdefault(outer, []).append(inner)
+    return found
+
+
+_READERS: dict[str, Any] = {
+    "seconds": _seconds, "number": _number, "choice": _choice, "columns": _names, "operators": _operators,
+    "limits": _pairs, "nesting": _pairs, "switch": _switch, "by column": _by_column,
+}  # fmt: skip
+_ANSWERS: dict[str, Any] = {"limits": dict, "nesting": _nested, "by column": dict}

@@ -1,0 +1,203 @@
+"""What a search has found so far: the lines of its run as they are written, and its front at the end.
+
+Each formula gets its place on the front, its error on all rows, and its typeset form, once; after that it is known.
+"""
+
+import hashlib
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from prunesymnet.data import Dataset, distinct_rows
+from prunesymnet.data.losses import Relative
+from prunesymnet.equations import Equation, Front
+from prunesymnet.errors import FileFormatError
+from prunesymnet.export.mathml import to_mathml
+from prunesymnet.expression import canonical, evaluate, to_text
+from prunesymnet.runs import Run, read_run
+from prunesymnet.runs.files import open_regular, read_json
+from prunesymnet.runs.folder import LINES, MODEL
+from prunesymnet.runs.model import load_model
+from prunesymnet.runs.records import to_formula
+from prunesymnet.studio.searches import Search
+
+AT_A_TIME = 2**22  # bytes of a log that are read at once
+KEPT = 6  # runs in memory, those that were looked at last
+LONGEST_SHOWN = 4000  # characters of a formula that is typeset: a browser takes seconds for more, and nobody reads it
+DIGITS = 4  # of a formula's numbers, in a list
+
+
+def key_of(text: str) -> str:
+    """A short name for a formula, for addresses."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass
+class Lines:
+    """The lines of a run, read as far as they are written."""
+
+    path: Path
+    offset: int = 0
+    last: dict[str, Any] = field(default_factory=dict)  # the newest value of each entry
+    front: list[str] = field(default_factory=list)
+
+    def read(self) -> None:
+        """Take in what is new. A line that is not whole yet waits for its end."""
+        try:
+            handle = open_regular(self.path)
+        except OSError:
+            return
+        with os.fdopen(handle, "rb") as file:
+            if os.fstat(file.fileno()).st_size < self.offset:  # another file is in its place
+                self.offset, self.last, self.front = 0, {}, []
+            file.seek(self.offset)
+            while content := file.read(AT_A_TIME):
+                end = content.rfind(b"\n") + 1
+                if not end:
+                    break
+                self.offset += end
+                file.seek(self.offset)
+                for line in content[:end].splitlines():
+                    self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        try:
+            record = read_json(line.decode("utf-8", "replace"), "a line")
+        except FileFormatError:
+            return  # cut off
+        if isinstance(record, dict):
+            self.last |= {name: value for name, value in record.items() if name != "front"}
+            if "ended" not in record:
+                self.last.pop("ended", None)
+            if isinstance(record.get("front"), list):
+                self.front = [text for text in record["front"] if isinstance(text, str)]
+
+    def number(self, name: str) -> float:
+        value = self.last.get(name, 0)
+        return float(value) if isinstance(value, int | float) and np.isfinite(value) else 0.0
+
+
+@dataclass
+class Found:
+    """What is known of a search in memory: its run as it was begun, its lines, its front, and formulas that were
+    looked at."""
+
+    run: Run
+    data: Dataset  # rows merged, with the loss of the search: what formulas are fitted to
+    lines: Lines
+    changed: int = -1  # when the model was written
+    model: Front | None = None
+    points: dict[str, dict[str, Any]] = field(default_factory=dict)
+    equations: OrderedDict[str, Equation] = field(default_factory=OrderedDict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def refresh(self) -> None:
+        """Take in what the process of the search has written since."""
+        self.lines.read()
+        path = self.run.path / MODEL
+        try:
+            changed = path.stat().st_mtime_ns
+        except OSError:
+            return
+        if changed != self.changed:
+            self.model, self.changed = load_model(path).fronts[0], changed
+            self._count_errors_like(self.model)
+
+    def _count_errors_like(self, model: Front) -> None:
+        """A search may have found that errors are shares of the values: formulas are fitted and shown so then."""
+        if model.best.relative and not isinstance(self.data.loss, Relative):
+            self.data = distinct_rows(self.run.tables[0]).with_loss("relative")
+            self.points.clear()
+            self.equations.clear()
+
+    def is_live(self) -> bool:
+        """Whether the formulas of the lines are newer than the model."""
+        return self.model is None or "ended" not in self.lines.last
+
+    def texts(self) -> list[str]:
+        """The formulas of the front."""
+        if self.is_live() or self.model is None:
+            return self.lines.front
+        return [to_text(equation.expression) for equation in self.model]
+
+    def point(self, text: str) -> dict[str, Any] | None:
+        """What is shown of a formula in the front; None for a text that is none."""
+        if text not in self.points:
+            self.points[text] = self._point(text)
+        return self.points[text] or None
+
+    def _point(self, text: str) -> dict[str, Any]:
+        try:
+            expression = to_formula(text, self.data.names)
+        except FileFormatError:
+            return {}
+        with np.errstate(all="ignore"):
+            values = np.broadcast_to(evaluate(expression, self.data.columns).values, self.data.rows)
+        error = self.data.mse(values)
+        shown = canonical(expression)
+        short = to_text(shown, digits=DIGITS)
+        return {
+            "key": key_of(text),
+            "text": short,
+            "math": to_mathml(shown, digits=DIGITS) if len(short) <= LONGEST_SHOWN else "",
+            "complexity": expression.complexity,
+            "error": error if np.isfinite(error) else None,
+            "r2": self.data.r2(error) if np.isfinite(error) else None,
+        }
+
+
+class Founds:
+    """What is known of the searches that were looked at last."""
+
+    def __init__(self) -> None:
+        self.cache: OrderedDict[str, Found] = OrderedDict()
+        self.lock = threading.Lock()
+
+    def get(self, search: Search) -> Found:
+        with self.lock:
+            if search.id not in self.cache:
+                run = read_run(search.run)
+                data = distinct_rows(run.tables[0]).with_loss(run.settings.loss)
+                self.cache[search.id] = Found(run, data, Lines(search.run / LINES))
+            self.cache.move_to_end(search.id)
+            while len(self.cache) > KEPT:
+                self.cache.popitem(last=False)
+            found = self.cache[search.id]
+        with found.lock:
+            found.refresh()
+        return found
+
+    def forget(self, known_as: str) -> None:
+        with self.lock:
+            self.cache.pop(known_as, None)
+
+
+def front_points(found: Found, pins: Iterable[str]) -> list[dict[str, Any]]:
+    """The formulas of the front and those that were pinned, by complexity, each with its marks."""
+    with found.lock:
+        texts, kept = found.texts(), list(pins)
+        chosen, ties = None, set()
+        if not found.is_live() and found.model is not None:
+            chosen, ties = texts[found.model.chosen], {texts[k] for k in found.model.ties}
+        elif found.lines.last.get("best") in texts:
+            chosen = found.lines.last["best"]
+        points = []
+        for text in dict.fromkeys([*texts, *kept]):
+            point = found.point(text)
+            if point is not None:
+                marks = {"chosen": text == chosen, "tie": text in ties, "pinned": text in kept, "front": text in texts}
+                points.append(point | marks)
+    return sorted(points, key=lambda point: (point["complexity"], -(point["error"] or 0)))
+
+
+def text_of(found: Found, key: str, pins: Iterable[str]) -> str | None:
+    """The formula that an address means."""
+    with found.lock:
+        known = [*found.texts(), *pins, *found.points]
+    return next((text for text in known if key_of(text) == key), None)

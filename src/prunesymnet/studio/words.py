@@ -1,0 +1,55 @@
+"""What a search does, and what state it is in, in words that need no manual."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+STAGES: Mapping[str, str] = MappingProxyType(
+    {
+        "linear": "Fitting the linear model",
+        "constant": "Fitting the linear model",
+        "start": "Taking up the formulas found before",
+        "columns": "Choosing the columns that matter most",
+        "power_law": "Trying products of powers",
+        "polynomials": "Trying polynomials",
+        "unwrapping": "Taking functions off the target",
+        "fixed_terms": "Looking for what is missing beside large terms",
+        "denominators": "Looking for denominators",
+        "pairs": "Scoring all pairs of small formulas",
+        "singles": "Scoring many small formulas one by one",
+        "chains": "Undoing chains of functions",
+        "rational": "Trying quotients of polynomials",
+        "powers": "Trying products of several powers",
+        "factored_quotients": "Trying quotients with a factor in front",
+        "families": "Looking for constants inside functions",
+        "frequencies": "Looking for waves",
+        "phases": "Looking for waves that are shifted",
+        "query_pairs": "Scoring pairs for the most promising questions",
+        "pursuit": "Adding one term after the other",
+        "grafts": "Joining parts of good formulas",
+        "blocks": "Putting larger blocks together",
+        "networks": "Training and pruning a network",
+        "waiting": "Fitting formulas that had to wait",
+    }
+)
+STATES: Mapping[str, str] = MappingProxyType(
+    {
+        "queued": "Waiting for a free core",
+        "starting": "Starting",
+        "running": "Searching",
+        "paused": "Paused",
+        "stopping": "Stopping",
+        "ended": "Finished",
+        "stopped": "Stopped",
+        "cut off": "Ended from outside",
+        "failed": "Could not go on",
+    }
+)
+
+
+def stage_in_words(name: str, epoch: int = 0) -> str:
+    """
+    >>> stage_in_words("pairs"), stage_in_words("networks", 120)
+    ('Scoring all pairs of small formulas', 'Training and pruning a network, epoch 120')
+    """
+    words = STAGES.get(name, f"Trying {name.replace('_', ' ')}" if name else "Starting")
+    return f"{words}, epoch {epoch}" if epoch else words
