@@ -104,6 +104,8 @@ bench: bench-setup ## measure what the README reports (hours; goes on where it w
 	@$(PY) -m benchmarks.startup
 	@$(PY) -m benchmarks.time_limits
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m benchmarks.coverage
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m benchmarks.structure
+	@$(PY) -m benchmarks.run laws --file benchmarks/results/laws.jsonl
 	@$(PY) -m benchmarks.dsr_nguyen --jobs -1
 	@$(PY) -m benchmarks.run
 	@$(MAKE) --no-print-directory tables

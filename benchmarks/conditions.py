@@ -17,4 +17,6 @@ UNRELATED = 2, 10  # columns that have nothing to do with the target, where ther
 FRESH = 2000, 10_007  # points that judge a formula, and the seed that draws them
 STOPPING = 20_011  # and the seed of the run: draws the fresh points that say when the paper's method stops
 RANDOM = "random-60"  # the set of release 0.6.0: the next takes another seed, and nobody looks at its formulas before
+LAWS = "laws-60"  # random laws of four to eight columns, as the random formulas are
+LAWS_LIMIT = 20.0  # seconds for such a law
 FURTHER = ("nguyen", "jin", "keijzer", "vladislavleva", "feynman", "strogatz")  # sets besides the paper's

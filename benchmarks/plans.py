@@ -8,6 +8,8 @@ from typing import Any
 from benchmarks.conditions import (
     FURTHER,
     HOUR,
+    LAWS,
+    LAWS_LIMIT,
     LIMIT,
     LONG,
     MORE_NOISE,
@@ -22,7 +24,7 @@ from benchmarks.conditions import (
     UNRELATED,
 )
 from benchmarks.methods.ours import ABLATIONS, WITH_ONE, WITH_UNITS
-from benchmarks.methods.registry import EVERYWHERE, QUICK, REFERENCES
+from benchmarks.methods.registry import EVERYWHERE, QUICK, REFERENCES, WITHOUT
 from benchmarks.problems import load
 from benchmarks.problems.real import names as real_names
 from benchmarks.trial import Trial
@@ -86,6 +88,8 @@ PLANS: dict[str, tuple[Runs, ...]] = {
     ),
     "further": (Runs(EVERYWHERE, sets=FURTHER),),
     "random": (Runs(EVERYWHERE, sets=(RANDOM,)),),
+    # random laws of four to eight columns, with and without the stage that finds their groups
+    "laws": (Runs(("ours", f"{WITHOUT}groups"), sets=(LAWS,), seconds=(LAWS_LIMIT,)),),
     "real": (Runs((*EVERYWHERE, *REFERENCES), sets=("real",), seeds=3),),
     "noise": (Runs(("ours", "operon", "operon-mdl"), noise=(0.0, 0.001, NOISE, MUCH_NOISE)),),
     # gross outliers, and a loss that they do not decide

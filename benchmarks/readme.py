@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from benchmarks import core, coverage, record, scanning, speed, startup, tables, time_limits
+from benchmarks import core, coverage, record, scanning, speed, startup, structure, tables, time_limits
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "docs" / "measured.md")
@@ -34,6 +34,7 @@ TABLES = {
     "stability": stability,
     "startup": lambda: startup.summary(record.read("startup")),
     "time-limits": lambda: time_limits.summary(record.read("time-limits")),
+    "structure": lambda: structure.summary(record.read("structure"), record.read("laws")),
     "coverage": lambda: coverage.summary(record.read("coverage")),
 }
 

@@ -29,7 +29,7 @@ from joblib import Parallel, delayed, parallel_config
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from benchmarks import record
-from benchmarks.conditions import RANDOM
+from benchmarks.conditions import LAWS, RANDOM
 from benchmarks.methods import NAMES, missing
 from benchmarks.plans import PLANS, Runs
 from benchmarks.problems import NOISE_OF, SETS, is_random, load
@@ -142,12 +142,12 @@ def options() -> argparse.Namespace:
     parser.add_argument("--dry", action="store_true", help="only say how many runs there are to do")
     chosen = parser.parse_args()
     chosen.again = tuple(name.replace("timed-out", "timed out") for name in chosen.again)
-    drawn = tuple(name for name in chosen.sets or (RANDOM,) if is_random(name))
+    drawn = tuple(name for name in chosen.sets or (RANDOM, LAWS) if is_random(name))
     problems = (problem.name for group in (*SETS, *drawn) for problem in load(group))
     known = {
         "plans": tuple(PLANS),
         "methods": NAMES,
-        "sets": (*SETS, RANDOM, *drawn, "real"),
+        "sets": (*SETS, RANDOM, LAWS, *drawn, "real"),
         "problems": (*problems, *real_names()),
         "noise_of": tuple(NOISE_OF),
         "again": (*NAMES, "crashed", "failed", "timed out"),

@@ -15,8 +15,8 @@ SOURCE = Path(prunesymnet.__file__).parent
 ORDER = {
     "": (
         "version", "errors", "settings", "optional", "operators", "data", "expression", "units", "export", "network",
-        "coefficients", "bank", "catalogue", "equations", "selection", "search", "progress", "runs", "estimator",
-        "report", "studio", "cli", "__main__",
+        "coefficients", "bank", "structure", "catalogue", "equations", "selection", "search", "progress", "runs",
+        "estimator", "report", "studio", "cli", "__main__",
     ),
     "operators": ("operator", "protection", "onnx", "table", "custom"),
     "data": (
@@ -37,6 +37,10 @@ ORDER = {
         "limits", "bank", "monomials", "targets", "problem", "regression", "best", "scan", "query", "families",
         "family_scan", "family_fit",
     ),
+    "structure": (
+        "splines", "exponents", "quantities", "smooth", "frame", "groups", "sums", "two_groups", "products", "find",
+        "reduction",
+    ),
     "equations": ("equation", "front"),
     "search": (
         "shapes", "constraints", "settings", "forms", "linear_model", "guesses", "between_rows", "prediction", "rows",
@@ -44,9 +48,9 @@ ORDER = {
         "result", "columns", "threads", "loop", "by_category", "frames", "templates",
     ),
     "search.stages": (
-        "base", "power_law", "polynomials", "networks", "unwrapping", "fixed_terms", "denominators",
-        "pairs", "singles", "chains", "rational", "powers", "factored_quotients", "families", "frequencies", "phases",
-        "query_pairs", "pursuit", "grafts", "blocks",
+        "base", "power_law", "polynomials", "groups", "networks", "unwrapping", "fixed_terms", "denominators",
+        "pairs", "singles", "chains", "angles", "rational", "powers", "factored_quotients", "families", "frequencies",
+        "phases", "query_pairs", "pursuit", "grafts", "blocks",
     ),
     "studio": (
         "workspace", "words", "safety", "forms", "tables", "searches", "worker", "queue", "front", "looks", "notebook",
@@ -57,7 +61,7 @@ ORDER = {
     "runs": ("files", "records", "model", "log", "folder", "run"),
     "report": (
         "drawing", "numbers", "panels", "loss", "places", "networks", "pruning", "graph", "layout", "formula",
-        "typeset", "plots", "effects", "live", "rendering", "section", "page",
+        "typeset", "plots", "collapse", "effects", "live", "rendering", "section", "page",
     ),
     "coefficients": (
         "significant", "least_squares", "reweighting", "fit", "by_category", "uncertainty", "description", "linear",

@@ -49,19 +49,21 @@ class Problem:
 
 
 def is_random(name: str) -> bool:
-    """Whether it names a set of random formulas, such as random-7."""
-    return re.fullmatch(r"random-\d+", name) is not None
+    """Whether it names a set of random formulas or laws, such as random-7 or laws-7."""
+    return re.fullmatch(r"(random|laws)-\d+", name) is not None
 
 
 @cache
 def load(name: str = "paper") -> tuple[Problem, ...]:
     """A problem set by name."""
     if is_random(name):
-        from benchmarks.problems.random_formulas import draw  # which makes problems, too
+        from benchmarks.problems import random_formulas, random_laws  # which make problems, too
 
-        return tuple(draw(seed=int(name.removeprefix("random-"))))
+        kind, seed = name.split("-")
+        return tuple((random_laws if kind == "laws" else random_formulas).draw(seed=int(seed)))
     if name not in SETS:
-        raise ValueError(f"no problem set is named {name!r}; there are {', '.join(SETS)}, and random-1, random-2, ...")
+        drawn = "random-1, random-2, ..., and laws-1, laws-2, ..."
+        raise ValueError(f"no problem set is named {name!r}; there are {', '.join(SETS)}, {drawn}")
     with (Path(__file__).parent / f"{name}.csv").open(newline="") as file:
         return tuple(_problem(row) for row in csv.DictReader(file))
 

@@ -77,14 +77,14 @@ def _kept(
 ) -> Iterator[tuple[Expression, tuple[float, float]]]:
     names = NAMES[:variables]
     while True:
-        drawn = _tree(names, variables + grade, rng)
+        drawn = random_tree(names, variables + grade, rng)
         if drawn is None:
             continue
         formula = canonical(drawn)
-        if formula.variables != tuple(sorted(names)) or not _long_enough(formula, variables + grade):
+        if formula.variables != tuple(sorted(names)) or not long_enough(formula, variables + grade):
             continue
         box = WIDE if _unhindered(formula, WIDE) else POSITIVE
-        if not _shows(formula, box):
+        if not shows(formula, box):
             continue
         key = fingerprint(formula)
         if key not in known:
@@ -92,7 +92,7 @@ def _kept(
             yield formula, box
 
 
-def _tree(names: tuple[str, ...], operators: int, rng: np.random.Generator) -> Expression | None:
+def random_tree(names: tuple[str, ...], operators: int, rng: np.random.Generator) -> Expression | None:
     """A random formula with so many operators; None where one of them would work on constants alone."""
     binary = len(names) - 1 + int(rng.integers(0, 2, operators - len(names) + 1).sum())
     leaves: list[Expression] = [Variable(name) for name in names]
@@ -102,21 +102,21 @@ def _tree(names: tuple[str, ...], operators: int, rng: np.random.Generator) -> E
         chosen = [leaves.pop(int(rng.integers(len(leaves)))) for _ in range(arity)]
         if not any(part.variables for part in chosen):
             return None
-        name = _one_of(UNARY if arity == 1 else BINARY, rng)
+        name = one_of(UNARY if arity == 1 else BINARY, rng)
         leaves.append(apply(name, *chosen))
     return leaves[0]
 
 
 def _leaf(names: tuple[str, ...], rng: np.random.Generator) -> Expression:
     if rng.integers(2):
-        return Variable(_one_of(names, rng))
+        return Variable(one_of(names, rng))
     kind = rng.integers(3)
     if kind == 0:
         return Constant(int(rng.integers(1, 10)))
     return Constant(int(rng.integers(1, 100)) / 10 if kind == 1 else int(rng.integers(1, 1000)) / 100)
 
 
-def _one_of(choices: tuple[str, ...], rng: np.random.Generator) -> str:
+def one_of(choices: tuple[str, ...], rng: np.random.Generator) -> str:
     return choices[int(rng.integers(len(choices)))]
 
 
@@ -126,7 +126,7 @@ def _points(names: tuple[str, ...], low: float, high: float, wide: float = 1.0) 
     return dict(zip(names, points.T, strict=True))
 
 
-def _long_enough(formula: Expression, drawn: int) -> bool:
+def long_enough(formula: Expression, drawn: int) -> bool:
     left = [node.operator.name for node in postorder(formula) if isinstance(node, Apply) and node.operands]
     return "abs" not in left and len(left) >= LEAST_LEFT * drawn
 
@@ -189,7 +189,7 @@ def _vanishes(values: Array) -> bool:
     return not (np.all(values > 0) or np.all(values < 0)) or bool(size.min() < 1e-3 * np.median(size))
 
 
-def _shows(formula: Expression, box: tuple[float, float]) -> bool:
+def shows(formula: Expression, box: tuple[float, float]) -> bool:
     """Whether points of the box can be drawn, and show the whole formula."""
     around = _values(formula, _points(formula.variables, *box, wide=1.5))[-1]
     columns = _points(formula.variables, *box)

@@ -23,6 +23,7 @@ def _details(front: Front) -> str:
     lines += [f"  {line}" for line in constants_text(front.best)]
     lines += [f"  {line}" for line in front.best.shape]
     lines += [f"  {part} = {to_text(formula, digits=6)}" for part, formula in front.best.parts.items()]
+    lines += [f"  structure: {reduction}" for reduction in front.structure]
     some = f"{front.fits:,} formula{'s' * (front.fits != 1)}"
     tried = f"{some} fitted in {front.seconds:.1f} s" if front.fits else ""
     lines.append(f"  {': '.join(part for part in (tried, front.status) if part)}")

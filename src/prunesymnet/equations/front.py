@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from prunesymnet.equations.equation import Equation
+from prunesymnet.structure import Reduction
 
 SHOWN = 78  # characters of a formula in a table for the terminal
 TIES = "≈ the data hardly tell this formula from the chosen one"
@@ -16,7 +17,7 @@ TIES = "≈ the data hardly tell this formula from the chosen one"
 @dataclass(frozen=True, eq=False)
 class Front:
     """Equations from the simplest to the most exact, which of them is `chosen`, and how the search for them went.
-    `ties` are the rows that the data hardly tell from the chosen one."""
+    `ties` are the rows that the data hardly tell from the chosen one; `structure` are the reductions found."""
 
     equations: tuple[Equation, ...]
     chosen: int
@@ -24,6 +25,7 @@ class Front:
     seconds: float = 0.0
     fits: int = 0
     ties: tuple[int, ...] = ()
+    structure: tuple[Reduction, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.equations:

@@ -142,6 +142,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         Its constants: value, standard error, 95% interval. Where constants were rounded, these are of the fit in which
         all are free: the value there (`fitted`), and what stands in the formula for it (`rounded_to`). With units,
         those of the constants (`unit`).
+    structure_ : tuple of Reduction, or a list of them
+        What the search found of the table's structure before any formula: quantities that depend on fewer others than
+        there are columns.
     fronts_ : tuple of Front
         One for each target.
     n_features_in_, feature_names_in_, n_outputs_ : int, array, int
@@ -358,6 +361,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         self.n_outputs_ = len(model.fronts)
         self.equations_ = self._each([front.table() for front in model.fronts])
         self.best_ = self._each([front.best for front in model.fronts])
+        self.structure_ = self._each([front.structure for front in model.fronts])
         self.constants_ = self._each([_constants(front.best) for front in model.fronts])
         return self
 

@@ -15,6 +15,7 @@ from prunesymnet.errors import ExportError
 from prunesymnet.export.latex import to_latex
 from prunesymnet.export.mathml import to_mathml
 from prunesymnet.expression import Variable, to_text
+from prunesymnet.report.collapse import draw_collapse
 from prunesymnet.report.drawing import drawable
 from prunesymnet.report.effects import draw_effects, effective
 from prunesymnet.report.formula import draw_formula
@@ -22,7 +23,9 @@ from prunesymnet.report.live import live_front
 from prunesymnet.report.plots import draw_front, draw_predictions, draw_residuals
 from prunesymnet.report.typeset import draw_latex
 from prunesymnet.selection import choose
+from prunesymnet.structure import Reduction
 
+MOST_COLLAPSES = 4  # pictures of reductions: there is hardly ever more than one inside another
 LONGEST = 300  # characters of a formula that is typeset in the table of the front
 LARGEST = 400  # nodes of a formula that is drawn as a network; a picture of more is a tangle
 
@@ -51,6 +54,8 @@ class Section:
             "effects": draw_effects(self.best, self.data, labels=self.columns) if self.effective else None,
             "network": None,
         }
+        for k, reduction in enumerate(self.front.structure[:MOST_COLLAPSES], 1):
+            drawn[f"structure-{k}"] = draw_collapse(reduction, self.data)
         if self.best.expression.size <= LARGEST:
             drawn["network"] = draw_formula(self.best.expression, target=self.best.target)
         return {name: figure for name, figure in drawn.items() if figure is not None}
@@ -68,6 +73,11 @@ class Section:
         else:
             pictures = [draw_effects(self.best, self.data, [name], labels=columns) for name in columns]
         return [(text, figure, drawable(text) != text) for text, figure in zip(columns.values(), pictures, strict=True)]
+
+    def reductions(self) -> list[tuple[Reduction, Figure]]:
+        """What was found of the table's structure, each with its picture."""
+        named = ((one, self.figures.get(f"structure-{k}")) for k, one in enumerate(self.front.structure, 1))
+        return [(reduction, figure) for reduction, figure in named if figure is not None]
 
     def ways(self) -> list[tuple[str, str]]:
         """The formula in forms that can be taken elsewhere."""

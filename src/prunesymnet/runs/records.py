@@ -18,6 +18,7 @@ from prunesymnet.errors import FileFormatError, ParseError
 from prunesymnet.expression import Expression, parse, to_text
 from prunesymnet.operators import OPERATORS, Operator
 from prunesymnet.search import SearchSettings
+from prunesymnet.structure import Reduction
 
 Record = dict[str, Any]
 LONGEST = 1_000_000  # characters of a formula, as many as `parse` accepts
@@ -128,6 +129,7 @@ def of_front(front: Front) -> Record:
         "seconds": front.seconds,
         "fits": front.fits,
         "ties": list(front.ties),
+        "structure": [of_reduction(reduction) for reduction in front.structure],
         "equations": [of_equation(equation) for equation in front],
     }
 
@@ -146,9 +148,36 @@ def to_front(record: Any, names: tuple[str, ...], operators: Sequence[Operator] 
         seconds = number(take("seconds"), "seconds")
         if not 0 <= seconds < math.inf:
             raise FileFormatError(f"seconds is {seconds!r}, not a time that a search can take")
-        return Front(equations, chosen, take("status", str), seconds, fits, ties)
+        found = take("structure", list) if "structure" in take.record else []  # older files
+        structure = tuple(to_reduction(item, (*names, target), operators) for item in found)
+        return Front(equations, chosen, take("status", str), seconds, fits, ties, structure)
     except ValueError as problem:
         raise FileFormatError(str(problem)) from None
+
+
+def of_reduction(reduction: Reduction) -> Record:
+    return {
+        "quantity": to_text(reduction.quantity),
+        "groups": [to_text(group) for group in reduction.groups],
+        "unexplained": reduction.unexplained,
+        "second": reduction.second,
+        "product": reduction.product,
+    }
+
+
+def to_reduction(record: Any, names: tuple[str, ...], operators: Sequence[Operator] = ()) -> Reduction:
+    """`names` are the columns and the target."""
+    take = Reader(record, "a reduction")
+    groups = take("groups", list)
+    if not groups or not all(isinstance(group, str) for group in groups):
+        raise FileFormatError("the groups of a reduction are not formulas")
+    return Reduction(
+        to_formula(take("quantity", str), names, operators),
+        tuple(to_formula(group, names, operators) for group in groups),
+        number(take("unexplained"), "unexplained"),
+        number(take("second"), "second"),
+        take("product", bool),
+    )
 
 
 def to_formula(text: str, names: Sequence[str], operators: Sequence[Operator] = ()) -> Expression:

@@ -64,6 +64,7 @@ from prunesymnet.search.stopping import (
 from prunesymnet.search.threads import one_matrix_thread
 from prunesymnet.search.waiting import AT_ONCE, Waiting
 from prunesymnet.selection import NEAR_TIE
+from prunesymnet.structure import Reduction
 from prunesymnet.units import Groups, find_groups, is_sound, units_of_constants
 
 SCREENING = Stage("columns", When.START)  # what is found while columns are chosen
@@ -150,6 +151,7 @@ class _Search:
         self.waiting, self.patience = Waiting(self.rows.train.rows), Patience()
         self.watch, self.levels, self.scored = watch, start.levels, 0
         self.training: Training | None = None
+        self.structure: dict[str, Reduction] = {}
         self.may_be_shares = rows.every.loss == AUTO and makes_a_difference(rows.used)
 
     def run(self) -> SearchResult:
@@ -292,7 +294,7 @@ class _Search:
                 self.rows, self.archive, self.fitter = other.rows, other.archive, other.fitter
                 self.finish, self.waiting, self.patience = other.finish, other.waiting, other.patience
             self.archive.fits, self.archive.refused = other.archive.fits, other.archive.refused
-            self.scored = other.scored
+            self.scored, self.structure = other.scored, self.structure | other.structure
         return status if better else None
 
     def is_longer_than(self, shares: "_Search") -> bool:
@@ -371,6 +373,7 @@ class _Search:
         rest when all are through. Whether an exact formula ends the search."""
         for stage, batch in batches:
             self.scored += batch.scored
+            self.structure |= {str(reduction): reduction for reduction in batch.structure}
             self.training = batch.training or self.training
             if batch.pruned:
                 for proposal, pruned in zip(batch.proposals, batch.pruned, strict=True):
@@ -477,7 +480,13 @@ class _Search:
             losses=tuple(training.losses),
             prunings=tuple(training.prunings),
             improvements=improvements,
-            front=replace(front, status=status.value, seconds=self.limits.seconds, fits=self.archive.fits),
+            front=replace(
+                front,
+                status=status.value,
+                seconds=self.limits.seconds,
+                fits=self.archive.fits,
+                structure=tuple(one.mapped(put_back).of(front.target) for one in self.structure.values()),
+            ),
             fits=self.archive.fits,
             levels=self.levels,
         )

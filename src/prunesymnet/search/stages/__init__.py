@@ -4,6 +4,7 @@
 something is lost without it.
 """
 
+from prunesymnet.search.stages.angles import ANGLES
 from prunesymnet.search.stages.base import Batch, Context, Stage, Training, When
 from prunesymnet.search.stages.blocks import BLOCKS
 from prunesymnet.search.stages.chains import CHAINS
@@ -13,6 +14,7 @@ from prunesymnet.search.stages.families import FAMILIES
 from prunesymnet.search.stages.fixed_terms import FIXED_TERMS
 from prunesymnet.search.stages.frequencies import FREQUENCIES_OF_NODES
 from prunesymnet.search.stages.grafts import GRAFTS
+from prunesymnet.search.stages.groups import GROUPS, IN_GROUPS, IN_GROUPS_AGAIN
 from prunesymnet.search.stages.pairs import PAIRS
 from prunesymnet.search.stages.phases import PHASES
 from prunesymnet.search.stages.polynomials import POLYNOMIALS
@@ -27,18 +29,22 @@ from prunesymnet.search.stages.unwrapping import UNWRAPPING
 STAGES: tuple[Stage, ...] = (
     POWER_LAW,
     POLYNOMIALS,
+    GROUPS,
     UNWRAPPING,
     FIXED_TERMS,
     DENOMINATORS,
     PAIRS,
     SINGLES,
+    IN_GROUPS,
     CHAINS,
+    ANGLES,
     RATIONAL,
     POWERS,
     FACTORED_QUOTIENTS,
     FAMILIES,
     FREQUENCIES_OF_NODES,
     PHASES,
+    IN_GROUPS_AGAIN,
     QUERY_PAIRS,
     PURSUIT,
     GRAFTS,

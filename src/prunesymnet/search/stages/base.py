@@ -25,6 +25,10 @@ from prunesymnet.network import Network
 from prunesymnet.search.archive import ArchiveView, Candidate, Pruned
 from prunesymnet.search.budget import Budget
 from prunesymnet.search.settings import SearchSettings
+from prunesymnet.structure import Reduction
+from prunesymnet.structure.find import find_structure
+from prunesymnet.structure.frame import Found
+from prunesymnet.structure.products import Product
 
 Array = NDArray[np.float64]
 
@@ -58,13 +62,14 @@ class Training:
 class Batch:
     """Proposals of a stage, the most promising first, and how many formulas were scored for them. With `then_fit`, that
     many of all that were put off are fitted before the stage goes on. `pruned` says for each proposal where in a
-    network it comes from, and `training` how that goes."""
+    network it comes from, and `training` how that goes; `structure` is what of the problem's structure was found."""
 
     proposals: list[Proposal]
     scored: int = 0
     then_fit: int = 0
     pruned: tuple[Pruned, ...] = ()
     training: Training | None = None
+    structure: tuple[Reduction, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -141,6 +146,12 @@ class Context:
 
     def with_reciprocals(self, bank: Bank) -> Bank:
         return bank.with_reciprocals() if self.problem.divides else bank
+
+    @cached_property
+    def structure(self) -> Found | Product | None:
+        """What the columns show of the problem's structure, before any formula."""
+        problem = self.problem
+        return find_structure(problem.columns, problem.y, problem.weights, problem.scales)
 
     # Queries
 

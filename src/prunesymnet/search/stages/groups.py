@@ -1,0 +1,159 @@
+"""Fewer columns from the data alone: where y, divided by a product of powers, depends on one or two groups of columns
+only, the search goes on with these as its only columns.
+
+`x**3*y/(exp(x*y/z) - 1)` has three columns; y/(x**2*z) as a function of `x*y/z` has one, and the same bank reaches much
+deeper. What is found is put back and fitted on y itself. The search of what is left has this stage, too: a group may
+have a group inside.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice, product
+
+import numpy as np
+
+from prunesymnet.bank.bank import Term
+from prunesymnet.bank.problem import Problem, scale_of
+from prunesymnet.bank.query import Proposal
+from prunesymnet.bank.targets import Factor
+from prunesymnet.coefficients.description import rough_length
+from prunesymnet.expression import Constant, Expression, Variable, evaluate
+from prunesymnet.search.stages.base import Batch, Context, Stage, When
+from prunesymnet.structure.frame import Found
+from prunesymnet.structure.products import Product
+from prunesymnet.structure.quantities import Quantity
+from prunesymnet.structure.reduction import TARGET, Reduction
+
+FACTORS = 2  # products of powers to divide y by: they differ by powers of the group, and either may leave less to find
+WAYS = (4, 2)  # of a factor and a group, or one over it, that are searched at the first level and at each later one
+SLOW = ("in_groups_again", "query_pairs", "pursuit")  # stages that have their turn when all ways have been tried
+BEST = 3  # formulas of the first factor of a product, with which the second is searched
+AS_FITTED = 1e-6  # of the variation: what a spline leaves, below which formulas of a factor are not told apart
+
+
+def propose(context: Context) -> Iterator[Batch]:
+    """What was found, for those who want to know; in groups that units make, it would have to be told in these."""
+    if context.structure is not None and context.problem.groups is None:
+        yield Batch([], structure=(_reduction(context.structure),))
+
+
+def propose_in_groups(context: Context) -> Iterator[Batch]:
+    """The search of what is left, in the simplest way, when short formulas of the columns have been tried."""
+    if context.structure is not None and GROUPS in context.stages:
+        yield from _batches(context, context.structure, again=False)
+
+
+def propose_again(context: Context) -> Iterator[Batch]:
+    """The other ways, when most stages have had their turn."""
+    if context.structure is not None and GROUPS in context.stages:
+        yield from _batches(context, context.structure, again=True)
+
+
+def _reduction(found: Found | Product) -> Reduction:
+    quantity = Variable(TARGET) if found.factor.formula == Constant(1) else Variable(TARGET) / found.factor.shown
+    shown = tuple(group.shown for group in found.groups)
+    return Reduction(quantity, shown, found.unexplained, found.second, isinstance(found, Product))
+
+
+def _batches(context: Context, found: Found | Product, *, again: bool) -> Iterator[Batch]:
+    names = _free_names(context.problem, len(found.groups))
+    if isinstance(found, Product):
+        yield from of_factors(context, found, names, first=int(again))
+        return
+    reduction, shown = _reduction(found), {n: group.shown for n, group in zip(names, found.groups, strict=True)}
+    for batch, reduced in of_groups(context, found, names, again=again):
+        inner = tuple(one.inside(reduction, shown) for one in batch.structure)
+        yield replace(batch, proposals=[reduced.put_back(p) for p in batch.proposals], structure=inner)
+
+
+def of_groups(context: Context, found: Found, names: list[str], *, again: bool) -> "Iterator[tuple[Batch, Reduced]]":
+    """The batches of all stages on the problem whose columns are the groups, in several ways; of the first way, or of
+    the others and of the slow stages."""
+    ways = list(product(found.factors[:FACTORS], orientations(found.groups)))[: WAYS[min(context.budget.level, 1)]]
+    made = [reduced_problem(context.problem, factor, groups, names) for factor, groups in ways]
+    searches = [(made[0], True), *((other, False) for other in made[1:])][::-1] if again else [(made[0], False)]
+    for reduced, slow in searches:
+        if reduced is not None:
+            yield from ((batch, reduced) for batch in batches_of(context, reduced.problem, slow=slow))
+
+
+def of_factors(context: Context, found: Product, names: list[str], *, first: int) -> Iterator[Batch]:
+    """A function of the `first` group, with the other's as it was fitted; then the other, with the best of these."""
+    rows, group, other = len(context.problem.y), found.groups[first], found.groups[1 - first]
+    fitted = Quantity(found.factor.values * found.curves[1 - first], Constant(1), Constant(1))
+    reduced = reduced_problem(context.problem, fitted, (group,), names[:1])
+    if reduced is None:
+        return
+    proposals = [p for batch in batches_of(context, reduced.problem) for p in batch.proposals]
+    proposals.sort(key=lambda p: rough_length(p.expression, rows, max(p.unexplained, AS_FITTED)))
+    for best in proposals[:BEST]:
+        formula = best.expression.substitute(reduced.parts)
+        values, finite = evaluate(formula, context.problem.columns)
+        if not finite.all() or not (values != 0).all():
+            continue
+        before = found.factor.formula * formula
+        rest = reduced_problem(
+            context.problem, Quantity(found.factor.values * values, before, before), (other,), names[1:]
+        )
+        if rest is not None:
+            for batch in batches_of(context, rest.problem):
+                yield replace(batch, proposals=[rest.put_back(p) for p in batch.proposals], structure=())
+
+
+def batches_of(context: Context, problem: Problem, *, slow: bool = False) -> Iterator[Batch]:
+    """Of the stages that are slow, or of the others, on another problem."""
+    stages = tuple(stage for stage in context.stages if (stage.name in SLOW) == slow or stage.propose is None)
+    yield from (batch for _, batch in replace(context, problem=problem, stages=stages).run(When.START, When.LEVEL))
+
+
+def orientations(groups: tuple[Quantity, ...]) -> list[tuple[Quantity, ...]]:
+    """Groups as they are, and a single one upside down: exp(1/N**2) is a short formula of 1/N."""
+    if len(groups) != 1 or not (groups[0].values != 0).all():
+        return [groups]
+    (group,) = groups
+    return [groups, (Quantity(1 / group.values, 1 / group.formula, 1 / group.shown),)]
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """The problem that groups leave, and the way back from its formulas."""
+
+    problem: Problem
+    factor: Factor
+    parts: dict[str, Expression]
+
+    def put_back(self, proposal: Proposal) -> Proposal:
+        return replace(proposal, expression=self.factor.wrap(proposal.expression.substitute(self.parts)))
+
+
+def reduced_problem(
+    problem: Problem, before: Quantity, groups: tuple[Quantity, ...], names: list[str]
+) -> Reduced | None:
+    """The problem whose columns are the groups, scaled like any column, and whose target is divided by what stands
+    before; None where too few rows have a value."""
+    divided = problem.target.undo(Factor(Term(before.values, before.formula)))
+    if divided is None or not all(np.isfinite(group.values).all() for group in groups):
+        return None
+    unit = scale_of(divided.values)
+    factor = Factor(Term(unit * before.values, before.formula if unit == 1 else Constant(unit) * before.formula))
+    columns, parts = {}, {}
+    for name, group in zip(names, groups, strict=True):
+        size = scale_of(group.values)
+        columns[name] = group.values / size
+        parts[name] = group.formula if size == 1 else Constant(1 / size) * group.formula
+    left = replace(
+        problem, columns=columns, y=divided.values / unit, weights=divided.weights, scales={}, scale=1.0, groups=None,
+        dimensions=None,
+    )  # fmt: skip
+    return Reduced(left, factor, parts)
+
+
+def _free_names(problem: Problem, count: int) -> list[str]:
+    """Names for groups that no column has."""
+    free = (name for k in range(1, 100) if (name := f"group_{k}") not in problem.columns)
+    return list(islice(free, count))
+
+
+GROUPS = Stage("groups", When.LEVEL, propose)
+IN_GROUPS = Stage("in_groups", When.LEVEL, propose_in_groups)
+IN_GROUPS_AGAIN = Stage("in_groups_again", When.LEVEL, propose_again)

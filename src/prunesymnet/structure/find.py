@@ -1,0 +1,40 @@
+"""What can be found of a table's structure, the simplest first."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prunesymnet.structure.exponents import first_vectors
+from prunesymnet.structure.frame import Found, ProductFrame
+from prunesymnet.structure.groups import Tried, find_group
+from prunesymnet.structure.products import Product, find_product
+from prunesymnet.structure.smooth import effective_rows
+from prunesymnet.structure.sums import find_sum
+from prunesymnet.structure.two_groups import find_two_groups
+
+Array = NDArray[np.float64]
+
+FEW = 0.5  # of the rows: where no more count by the square of y, all are asked alike, too
+
+
+def find_structure(
+    columns: Mapping[str, Array], y: Array, weights: Array, units: Mapping[str, float] | None = None
+) -> Found | Product | None:
+    """The groups that y depends on beside a product of powers of the columns, fewer than there are columns; or two that
+    it is a product of functions of. None where nothing can be claimed. `units` are what the columns have been divided
+    by."""
+    units = units or {}
+    with np.errstate(all="ignore"):
+        frame = ProductFrame.of(columns, y, weights)
+        found = None if frame is None else _found(frame, columns, units)
+        if found is not None or (frame is not None and frame.power_law.rows > FEW * effective_rows(weights)):
+            return found
+        frame = ProductFrame.of(columns, y, weights, evenly=True)
+        return None if frame is None else _found(frame, columns, units)
+
+
+def _found(frame: ProductFrame, columns: Mapping[str, Array], units: Mapping[str, float]) -> Found | Product | None:
+    tried = Tried.of(frame, frame.columns, first_vectors(frame.columns.columns))
+    found = find_group(tried, columns, units) or find_sum(frame, columns, units)
+    return found or find_two_groups(tried) or find_product(tried)

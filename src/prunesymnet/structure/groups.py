@@ -1,0 +1,104 @@
+"""Groups found from the data: is y a product of powers of the columns times a smooth function of one group of them?
+
+For a group N, `log|y| = linear(log|x|) + smooth(log N)` is one least-squares problem with a spline, and thousands of
+groups are tried at once. The right one leaves 1e-5 or less of what a product of powers alone leaves, the next 1e-2.
+
+>>> from prunesymnet.structure.exponents import first_vectors
+>>> rng = np.random.default_rng(0)
+>>> columns = dict(zip("xyz", rng.uniform(1, 3, (3, 100))))
+>>> x, y, z = columns.values()
+>>> frame = ProductFrame.of(columns, x**3 * y / np.expm1(x * y / z), np.ones(100))
+>>> found = Tried.of(frame, frame.columns, first_vectors(3)).claim()
+>>> print(found.groups[0].formula, "|", found.factor.formula, "|", found.unexplained < 1e-4)
+x*y/z | x**2*z | True
+
+A group is claimed where an F-test says that it explains more than chance would, of as many groups as were tried; where
+it is clearly better than the next; and where it is complete: what it leaves is next to nothing, or nothing that any
+other group explains.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prunesymnet.structure.exponents import Vectors, neighbours
+from prunesymnet.structure.frame import CLEARLY, KNOTS, NEARLY_ALL, Found, ProductFrame
+from prunesymnet.structure.quantities import Quantities
+from prunesymnet.structure.smooth import curve_of
+
+Array = NDArray[np.float64]
+
+FOLLOWED = 4  # of the best groups, whose neighbours are tried next
+ROUNDS = 4  # of neighbours: an exponent reaches 3 from 0 in three, and one to see that there is no better
+COMPARED = 12  # of the best, on fine knots
+
+
+def find_group(tried: "Tried", columns: Mapping[str, Array], units: Mapping[str, float]) -> Found | None:
+    """The group that y depends on beside a product of powers, of those that were tried or of those that have a
+    difference or a sum of two columns in them; None where none can be claimed. `units` are what the columns have been
+    divided by."""
+    frame, plain = tried.frame, tried.quantities
+    found = tried.claim()
+    if found is not None and found.unexplained <= NEARLY_ALL:
+        return found
+    wider = plain.with_differences(columns, units)
+    if len(wider) == len(plain):
+        return found
+    other = Tried.of(frame, wider, first_of_differences(plain.columns, len(wider))).claim()
+    return min((one for one in (found, other) if one), key=lambda one: one.unexplained, default=None)
+
+
+def first_of_differences(columns: int, quantities: int) -> Vectors:
+    """Each difference or sum alone, and with one column before or below it."""
+    single = np.eye(quantities, dtype=np.int64)
+    steps = np.concatenate([0 * single[:1], single[:columns], -single[:columns]])
+    return np.asarray((single[columns:, None] + steps[None]).reshape(-1, quantities))
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Groups by their exponents, and what each leaves of what a product of powers does."""
+
+    frame: ProductFrame
+    quantities: Quantities
+    vectors: Vectors
+    left: Array
+
+    @classmethod
+    def of(cls, frame: ProductFrame, quantities: Quantities, vectors: Vectors) -> "Tried":
+        """These groups, and those that the best of them lead to."""
+        left = frame.power_law.left_by(quantities.indices(vectors), KNOTS)
+        for _ in range(ROUNDS):
+            near = neighbours(vectors[np.argsort(left, kind="stable")[:FOLLOWED]], quantities.columns)
+            known = {vector.tobytes() for vector in vectors}
+            near = near[[vector.tobytes() not in known for vector in near]]
+            if not len(near):
+                break
+            more = frame.power_law.left_by(quantities.indices(near), KNOTS)
+            better = more.min() < left.min()
+            vectors, left = np.concatenate([vectors, near]), np.concatenate([left, more])
+            if not better:
+                break
+        return cls(frame, quantities, vectors, left)
+
+    def best(self, count: int) -> Vectors:
+        return self.vectors[np.argsort(self.left, kind="stable")[:count]]
+
+    def claim(self) -> Found | None:
+        """The best group, if it can be claimed."""
+        frame, best = self.frame, self.best(COMPARED)
+        fine = frame.power_law.left_by(self.quantities.indices(best), frame.fine)
+        ranked = np.argsort(fine, kind="stable")
+        left, second = float(fine[ranked[0]]), float(fine[ranked[1]]) if len(fine) > 1 else 1.0
+        if frame.bits(left, len(self.vectors)) < CLEARLY or frame.ahead(left, second) < CLEARLY:
+            return None
+        vector = best[ranked[0]]
+        curve = curve_of(self.quantities.indices(vector[None])[0], frame.fine)
+        columns = self.quantities.columns
+        factored = frame.factored(curve, None if vector[columns:].any() else vector[None, :columns].astype(float))
+        others = self.vectors[(self.vectors != vector).any(axis=1)]
+        if not factored or not frame.is_complete(factored[0], curve, self.quantities.indices(others)):
+            return None
+        return frame.found(factored, (self.quantities.product(vector),), second)

@@ -1,0 +1,43 @@
+"""The search goes on with a group as its only column, and what it finds is put back."""
+
+import pytest
+
+from contexts import all_stages_but, context_of, stages_named, table, values_of
+from prunesymnet.search import SearchSettings, search
+from prunesymnet.search.stages import When
+
+LAW = "x**2*y*exp(-(x*y/z)**2)"
+
+
+@pytest.fixture(scope="module")
+def data():
+    return table(LAW, names="uxyz", rows=120, low=1.0, high=3.0)
+
+
+def batches_of(data, stages):
+    return [batch for _, batch in context_of(data, stages=stages).run(When.LEVEL)]
+
+
+def test_what_is_found_of_the_group_is_a_formula_of_the_columns(data):
+    batches = batches_of(data, stages_named("groups", "singles", "in_groups"))
+    (reduction,) = batches[0].structure
+    assert set(reduction.groups[0].variables) == {"x", "y", "z"}
+    proposals = [proposal for batch in batches[1:] for proposal in batch.proposals]
+    assert all(set(proposal.expression.variables) <= set(data.names) for proposal in proposals)
+    exact = [proposal for proposal in proposals if proposal.exact]
+    assert exact
+    assert abs(values_of(exact[0], data.columns) - data.y).max() < 1e-6 * abs(data.y).max()
+
+
+def test_a_search_tells_the_structure_and_finds_the_law(data):
+    found = search(data, SearchSettings(max_fits=200))
+    assert found.status.is_exact
+    (reduction,) = found.front.structure
+    assert "target" in reduction.quantity.variables
+    assert "depends on" in str(reduction)
+
+
+def test_without_a_group_nothing_is_told_or_searched():
+    flat = table("sin(x) + exp(y/3) + log(z)", names="xyz", rows=80, low=1.0, high=3.0)
+    assert batches_of(flat, stages_named("groups", "in_groups", "in_groups_again")) == []
+    assert all(stage.name != "groups" for stage in all_stages_but("groups"))
