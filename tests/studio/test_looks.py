@@ -11,6 +11,7 @@ from prunesymnet.equations import Equation, Front
 from prunesymnet.expression import parse
 from prunesymnet.runs import Model, RunFolder
 from prunesymnet.search import SearchSettings
+from prunesymnet.structure import Reduction
 from prunesymnet.studio.front import Founds
 from prunesymnet.studio.looks import extrapolates
 from prunesymnet.studio.notebook import cell
@@ -179,6 +180,26 @@ def test_a_table_with_units(client, studio):
     assert [one["unit"] for one in found["constants"]] == ["N/m"]
     odd = client.post(f"/api/searches/{made}/fit", json={"form": "k*exp(length)"}).json()
     assert "units do not fit" in " ".join(odd["notes"])
+
+
+def test_structure_is_shown_with_the_rows_on_one_curve(studio, client):
+    made, folder = studio.workspace.new("searches")
+    a, b = RNG.uniform(1, 2, (2, 50))
+    data = make_dataset(np.column_stack([a, b]), a * np.sin(a * b), names=["a", "b"], target="y")
+    law = Equation.of(fit(parse("1.0*a*sin(a*b)"), data), data)
+    one = Reduction(parse("y/a"), (parse("a*b"),), 1e-9, 0.1)
+    two = Reduction(parse("y"), (parse("a*b"), parse("a")), 1e-9, 0.1, product=True)
+    with RunFolder(folder / "run") as run:
+        run.create([data], None, SearchSettings(), "")
+        run.finish(Model((Front((law,), 0, structure=(one, two)),), data.names, None, SearchSettings()))
+    columns, table = {"target": "y", "features": ["a", "b"]}, {"id": "0123456789abcdef", "name": "waves.csv"}
+    Search(made, folder, "waves", 1.0, table, columns, {}, "y", 50, wanted="stop").save()
+    first, second = client.get(f"/api/searches/{made}").json()["structure"]
+    group, quantity = np.array(first["points"]).T
+    assert np.allclose(quantity, np.sin(group))
+    assert (first["names"], first["shades"]) == (["y/a", "a*b"], None)
+    assert second["product"]
+    assert np.argmax(second["shades"]) == np.argmax(a)
 
 
 def test_constants_of_each_category_are_asked_for_by_a_column(client):

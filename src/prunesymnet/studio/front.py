@@ -30,6 +30,7 @@ from prunesymnet.studio.searches import Search
 AT_A_TIME = 2**22  # bytes of a log that are read at once
 KEPT = 6  # runs in memory, those that were looked at last
 LONGEST_SHOWN = 4000  # characters of a formula that is typeset: a browser takes seconds for more, and nobody reads it
+MOST_POINTS = 400  # rows of the plot of a structure
 DIGITS = 4  # of a formula's numbers, in a list
 
 
@@ -202,6 +203,33 @@ def front_points(found: Found, pins: Iterable[str]) -> list[dict[str, Any]]:
                 marks = {"chosen": text == chosen, "tie": text in ties, "pinned": text in kept, "front": text in texts}
                 points.append(point | marks)
     return sorted(points, key=lambda point: (point["complexity"], -(point["error"] or 0)))
+
+
+def structure_of(found: Found) -> list[dict[str, Any]]:
+    """What was found of the table's structure, each with the rows of its plot: a quantity against the group that it
+    depends on; of two groups, the second is told by the size of its value, from 0 to 1."""
+    with found.lock:
+        reductions = () if found.is_live() or found.model is None else found.model.structure
+    data = found.run.tables[0]
+    rows = np.arange(data.rows)
+    if data.rows > MOST_POINTS:
+        rows = np.sort(np.random.default_rng(0).choice(rows, MOST_POINTS, replace=False))
+    columns = {name: column[rows] for name, column in (*data.columns.items(), (data.target, data.y))}
+    shown = []
+    for reduction in reductions:
+        formulas = (reduction.quantity, *reduction.groups)
+        with np.errstate(all="ignore"):
+            values = np.array([np.broadcast_to(evaluate(one, columns).values, len(rows)) for one in formulas])
+        values = values[:, np.isfinite(values).all(axis=0)]
+        ranks = np.argsort(np.argsort(values[2])) / max(values.shape[1] - 1, 1) if len(values) > 2 else None
+        shown.append({
+            "math": [to_mathml(one, digits=DIGITS) for one in formulas],
+            "names": [to_text(one, digits=DIGITS) for one in formulas],
+            "product": reduction.product,
+            "points": values[[1, 0]].T.tolist(),
+            "shades": None if ranks is None else ranks.tolist(),
+        })  # fmt: skip
+    return shown
 
 
 def text_of(found: Found, key: str, pins: Iterable[str]) -> str | None:

@@ -17,7 +17,7 @@ from prunesymnet.errors import DataError
 from prunesymnet.runs.folder import MODEL, RunFolder
 from prunesymnet.runs.run import ended_by_hand
 from prunesymnet.studio import forms, searches
-from prunesymnet.studio.front import Found, Founds, front_points, text_of
+from prunesymnet.studio.front import Found, Founds, front_points, structure_of, text_of
 from prunesymnet.studio.notebook import cell
 from prunesymnet.studio.queue import Queue, waiting
 from prunesymnet.studio.searches import MOST_PINS, Search, read_search, read_worker
@@ -161,8 +161,10 @@ class Studio:
             "at_once": self.queue.at_once,
         }
         points = front_points(found, search.pins)
-        answer["front_version"] = _digest(points)
-        return answer if answer["front_version"] == front else answer | {"front": points}
+        answer["front_version"] = _digest(points, answer["final"])
+        if answer["front_version"] == front:
+            return answer
+        return answer | {"front": points, "structure": structure_of(found)}
 
     # What draws and fits formulas is imported here: the first page does not wait for it.
 

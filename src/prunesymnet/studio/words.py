@@ -23,6 +23,7 @@ STAGES: Mapping[str, str] = MappingProxyType(
         "families": "Looking for constants inside functions",
         "groups": "Looking for groups of columns",
         "in_groups": "Searching formulas of a group of columns",
+        "in_groups_again": "Searching in groups of columns once more",
         "angles": "Looking for sides and angles",
         "frequencies": "Looking for waves",
         "phases": "Looking for waves that are shifted",

@@ -4,7 +4,7 @@
   const root = by("search"), id = root.dataset.id, goal = root.dataset.target;
   const api = `/api/searches/${id}`;
   const BUSY = ["running", "starting", "stopping"];
-  let status = null, front = [], seen = "", frontSeen = "", known = new Set();
+  let status = null, front = [], structure = [], seen = "", frontSeen = "", known = new Set();
   let [chosenKey, otherKey] = location.hash.slice(1).split(",");
   let following = !chosenKey, look = null, otherLook = null, at = {}, shownKey = "";
 
@@ -32,6 +32,8 @@
       front = found.front.map((point) => ({...point, fresh: fresh.includes(point)}));
       known = new Set(front.map((point) => point.key));
       drawFront();
+      structure = found.structure;
+      drawStructure();
     }
     follow(ended);
   }
@@ -122,6 +124,22 @@
     return h("tr", {class: point.selected ? "selected" : "", "data-key": point.key, onclick: () => choose(point.key)},
       h("td", {onclick: (event) => event.stopPropagation()}, box), h("td", {class: "n"}, String(point.complexity)),
       h("td", {class: "n"}, point.error === null ? "—" : Plot.short(Math.sqrt(point.error), 3)), h("td", {}, formula, badge || ""));
+  }
+
+  /* Groups that a quantity depends on, each with its plot, on which all rows lie on one curve. */
+  function drawStructure() {
+    by("structure").hidden = !structure.length;
+    const figures = structure.map(() => h("figure", {}));
+    by("reductions").replaceChildren(...structure.map((one, k) => {
+      const [quantity, ...groups] = one.math.map((math) => h("span", {math}));
+      const between = one.product ? " times a function of " : " and ";
+      return h("div", {class: "reduction"}, h("p", {}, quantity, one.product ? " is a function of " : " depends on ", ...groups.flatMap((group, j) => j ? [between, group] : [group]), one.product ? "" : " only"), figures[k]);
+    }));
+    structure.forEach((one, k) => {
+      const shades = one.shades ? [0, 1, 2].map((part) => one.points.filter((_, j) => Math.min(Math.floor(one.shades[j] * 3), 2) === part)) : [one.points];
+      Plot.draw(figures[k], {title: `${one.names[0]} against ${one.names[1]}`, height: 220, x: {label: one.names[1], domain: Plot.range(one.points.map(([x]) => x))},
+        y: {label: one.names[0], domain: Plot.range(one.points.map(([, y]) => y))}, layers: shades.map((data, part) => ({type: "points", data, class: ["seen", "row", "third"][part]}))});
+    });
   }
 
   function remember() {
@@ -416,6 +434,6 @@
   }
 
   const refreshNow = poll(refresh, () => (status && !BUSY.includes(status.state) ? 1000 : 200));
-  onResize(by("front"), drawFront);
+  onResize(by("front"), () => { drawFront(); drawStructure(); });
   onResize(by("look"), () => { if (look && !otherLook) { drawResiduals(); loadEffects(); } });
 })();
