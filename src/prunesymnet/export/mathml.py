@@ -16,7 +16,7 @@ from prunesymnet.expression.tree import index_of
 from prunesymnet.operators import Operator
 from prunesymnet.operators.operator import CALL, NEGATION, POWER, PRODUCT, SUM
 
-Piece = tuple[str, int, str]  # the elements, how tightly they bind, and what they begin with: "-", a "digit", or ""
+Piece = tuple[str, int, str]  # the elements, how tightly they bind, and the minus that they begin with, or ""
 _LETTERS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ",
     "iota": "ι", "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "rho": "ρ", "sigma": "σ", "tau": "τ",
@@ -84,7 +84,7 @@ def _product(left: Piece, right: Piece) -> Piece:
     texts = _enclosed(left, PRODUCT, first=True), _enclosed(right, PRODUCT + 1)
     between = _APART if "mathvariant" in texts[0] + texts[1] else _BESIDE
     fraction = texts[0].endswith("</mn>") and texts[1].startswith("<mfrac>")  # 2 1/3 would be seven thirds
-    between = _TIMES if right[2] == "digit" or fraction else between
+    between = _TIMES if texts[1].startswith("<mn>") or fraction else between
     return between.join(texts), PRODUCT, left[2]
 
 
@@ -112,7 +112,7 @@ def _number(text: str) -> Piece:
     if exponent:
         power = str(int(exponent)).replace("-", "−")
         number, binds = f"{number}<mo>×</mo><msup><mn>10</mn><mn>{power}</mn></msup>", PRODUCT
-    return minus + number, NEGATION if minus and not exponent else binds, "-" if minus else "digit"
+    return minus + number, NEGATION if minus and not exponent else binds, "-" if minus else ""
 
 
 def _name(name: str) -> str:
