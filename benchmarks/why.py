@@ -23,16 +23,21 @@ from prunesymnet.coefficients.description import description_length
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression, canonical, parse
+from prunesymnet.search.error_shares import makes_a_difference, weight_bits
 
 SETS = ("textbook", "textbook-fair")
 STARTS = FitSettings(starts=4)  # besides the numbers that the formula comes with
 
 
 def shortest(formula: Expression, data: Dataset) -> float:
-    """The description length of a formula in bits: as it is, with its floats fitted, or with these rounded."""
-    fitted = fit(formula, data, settings=STARTS)
-    readings: list[Fit] = [measure(formula, data), fitted, snap(fitted.expression, data)]
-    return min(description_length(reading, data) for reading in readings)
+    """The description length of a formula in bits: as it is, with its floats fitted, or with these rounded; with errors
+    that are alike in all rows, or shares of the values."""
+    lengths = []
+    for table in (data, *((data.with_loss("relative"),) if makes_a_difference(data) else ())):
+        fitted = fit(formula, table, settings=STARTS)
+        readings: list[Fit] = [measure(formula, table), fitted, snap(fitted.expression, table)]
+        lengths += [description_length(reading, table) + weight_bits(table.weights) for reading in readings]
+    return min(lengths)
 
 
 def diagnosed(row: dict[str, Any]) -> dict[str, Any]:
