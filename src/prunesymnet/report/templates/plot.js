@@ -154,7 +154,7 @@ const Plot = (() => {
     const scale = (axis, from, to) => (axis.log ? logarithmic : linear)(...axis.domain, from, to);
     const margin = small ? {left: 8, right: 6, top: 6, bottom: 6} : {left: 58, right: 14, top: 12, bottom: spec.x.label ? 44 : 28};
     if (!small) { // room for the longest number beside the axis, and the axis' name before it
-      const numbers = scale(spec.y, height - margin.bottom, margin.top).ticks(Math.max(Math.floor((height - 56) / 40), 2)).map(spec.y.format || short);
+      const numbers = scale(spec.y, height - margin.bottom, margin.top).ticks(Math.max(Math.floor((height - 56) / 40), 2)).map((value) => (spec.y.format || short)(value));
       margin.left = Math.max(margin.left, 32 + 6.4 * Math.max(...numbers.map((text) => text.length)));
     }
     const box = {left: margin.left, right: width - margin.right, top: margin.top, bottom: height - margin.bottom};
