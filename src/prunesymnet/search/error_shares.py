@@ -5,7 +5,8 @@ than the rows of the largest values, and a formula may do as it likes in all oth
 are alike again (the loss "relative").
 
 Which of the two a table has need not be known: each is a distribution of the residuals, and so a number of bits to
-write them down. Both are tried where residuals grow with the target, and the shorter description decides.
+write them down. The formulas of a search are fitted in both ways where residuals grow with the target, and
+the shorter description decides.
 
 >>> from prunesymnet.data import make_dataset
 >>> noise = np.random.default_rng(0).normal(size=60)

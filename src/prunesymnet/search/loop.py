@@ -270,32 +270,30 @@ class _Search:
         return SearchStatus.EXACT if self.take(here.run(When.AFTER_LEVEL), here) else None
 
     def with_errors_as_shares(self) -> SearchStatus | None:
-        """Where errors may be shares of the values, come as far with these (once), and go on with what describes the
-        rows in fewer bits. How that search ended if it is the one to go on with, else None."""
+        """Where errors seem to be shares of the values (the formulas so far, fitted anew, describe the rows in fewer
+        bits with these), come as far with such errors, and go on so. How that search ended; None if they are alike."""
         if not self.may_be_shares or self.archive.exact:
             return None
         train, best = self.rows.train, self.archive.by_length()[0].expression
         if not grow_with_target(train, train.y - evaluate(best, train.columns).values):
             return None
-        self.may_be_shares = False
         rows = Rows.of(self.rows.every.with_loss("relative"), self.settings, self.rows.fresh)
         exhaustive = replace(self.settings.exhaustive, levels=self.levels)
         formulas = tuple(self.seen.put_back(candidate.expression) for candidate in self.archive.front())
         settings = replace(self.settings, exhaustive=exhaustive)
         other = _Search(rows, settings, self.rules, self.told, Start(formulas), self.limits, self.seen)
         other.archive.fits, other.archive.refused, other.scored = self.archive.fits, self.archive.refused, self.scored
-        better = False
-        try:
-            other.begin()
-            status = SearchStatus.EXACT if other.archive.exact else other.stages()
-        finally:  # also where a limit ends it
-            better = other.archive.best is not None and self.is_longer_than(other)
-            if better:
-                self.rows, self.archive, self.fitter = other.rows, other.archive, other.fitter
-                self.finish, self.waiting, self.patience = other.finish, other.waiting, other.patience
+        other.begin()
+        if not self.is_longer_than(other):
             self.archive.fits, self.archive.refused = other.archive.fits, other.archive.refused
+            return None
+        self.may_be_shares = False
+        try:
+            return SearchStatus.EXACT if other.archive.exact else other.stages()
+        finally:  # also where a limit ends it
+            self.rows, self.archive, self.fitter = other.rows, other.archive, other.fitter
+            self.finish, self.waiting, self.patience = other.finish, other.waiting, other.patience
             self.scored, self.structure = other.scored, self.structure | other.structure
-        return status if better else None
 
     def is_longer_than(self, shares: "_Search") -> bool:
         """Whether the rows are described in clearly fewer bits with errors that are small shares of the values."""
