@@ -427,7 +427,7 @@ def test_tab_completion():
     script = Path(sys.executable).parent / "prunesymnet"
     typed = {"COMP_WORDS": "prunesymnet export --to ", "COMP_CWORD": "3", "_PRUNESYMNET_COMPLETE": "complete_bash"}
     out = subprocess.run([script], env=os.environ | typed, capture_output=True, text=True, check=True)
-    assert out.stdout.split() == ["text", "latex", "python", "c", "excel", "onnx", "sympy"]
+    assert out.stdout.split() == ["text", "latex", "mathml", "python", "c", "excel", "onnx", "sympy"]
 
 
 def test_demo_shows_the_laws():

@@ -155,7 +155,7 @@ def test_variation_is_what_the_best_constant_leaves():
 
 @pytest.mark.parametrize("loss", ["square", "quantile", "quantile:1", "quantile:x", "huber:0", "huber:inf", 3, None])
 def test_a_name_that_is_none(loss):
-    with pytest.raises(ValueError, match="loss must be a function or one of squared, absolute, huber"):
+    with pytest.raises(ValueError, match="loss must be a function or one of auto, squared, absolute, huber"):
         loss_of(loss)
 
 

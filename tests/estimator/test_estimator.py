@@ -542,7 +542,7 @@ def test_ctrl_c_gives_the_best_so_far():
     caught, status, score = out.strip().split(";")
     assert caught == "['InterruptedWarning']"
     assert status == "interrupted"
-    assert float(score) > 0
+    assert float(score) > -1e-9  # at least the mean, however early it came
 
 
 def test_warm_start_begins_where_the_first_fit_ended():

@@ -140,7 +140,9 @@ def test_names_reach_the_target():
 
 
 def test_an_unknown_target():
-    with pytest.raises(ValueError, match="to must be one of text, latex, python, c, excel, sympy, onnx, got 'fortran'"):
+    with pytest.raises(
+        ValueError, match="to must be one of text, latex, mathml, python, c, excel, sympy, onnx, got 'fortran'"
+    ):
         export(parse("x"), "fortran")
 
 

@@ -43,7 +43,8 @@ def test_a_freed_formula_has_a_weight_on_every_edge(text, expected):
         ("2*log(abs(x - y)) + sin(abs(x))", "2*log(x - y) + sin(abs(x))"),
         ("log(abs(log(abs(x + 3))))", "log(log(x + 3))"),
         ("log(abs(x*z))*log(abs(y))", "log(abs(x*z))*log(-y)"),
-        ("abs(x) + 1", "abs(x) + 1"),
+        ("abs(x) + 1", "x + 1"),
+        ("abs(y)**1.5 + abs(z)", "(-y)**1.5 + abs(z)"),
     ],
 )
 def test_needless_abs_is_taken_out(text, expected):

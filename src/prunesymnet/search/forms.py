@@ -51,20 +51,19 @@ def freed(expression: Expression) -> Expression:
 
 
 def without_needless_abs(expression: Expression, data: Dataset) -> Expression:
-    """log|u|, as the network has it, is log(u) where u is positive on all rows, and log(-u) where it is negative."""
+    """|u| is u where that is positive on all rows, and -u where it is negative: log|u|, as the network has it, or
+    |x|**1.5, which is (x**2)**0.75."""
 
     def combine(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
-        inner = operands[0] if operands else None
-        if operator.name == "log" and isinstance(inner, Apply) and inner.operator.name == "abs":
-            (operand,) = inner.operands
-            values = evaluate(operand, data.columns).values
+        if operator.name == "abs":
+            values = evaluate(operands[0], data.columns).values
             if (values > 0).all():
-                return apply("log", operand)
+                return operands[0]
             if (values < 0).all():
-                return apply("log", apply("neg", operand))
+                return apply("neg", operands[0])
         return Apply(operator, operands)
 
-    return fold(expression, lambda leaf: leaf, combine) if "log(abs(" in str(expression) else expression
+    return fold(expression, lambda leaf: leaf, combine) if "abs(" in str(expression) else expression
 
 
 def with_canonical_formula(found: Fit) -> Fit:
