@@ -40,7 +40,7 @@ def test_a_freed_formula_has_a_weight_on_every_edge(text, expected):
         ("log(abs(x))", "log(x)"),
         ("log(abs(y))", "log(-y)"),
         ("log(abs(z))", "log(abs(z))"),
-        ("2*log(abs(x - y)) + sin(abs(x))", "2*log(x - y) + sin(abs(x))"),
+        ("2*log(abs(x - y)) + sin(abs(x))", "2*log(x - y) + sin(x)"),
         ("log(abs(log(abs(x + 3))))", "log(log(x + 3))"),
         ("log(abs(x*z))*log(abs(y))", "log(abs(x*z))*log(-y)"),
         ("abs(x) + 1", "x + 1"),
