@@ -16,7 +16,7 @@ ORDER = {
     "": (
         "version", "errors", "settings", "optional", "operators", "data", "expression", "units", "export", "network",
         "coefficients", "bank", "structure", "catalogue", "equations", "selection", "search", "progress", "runs",
-        "estimator", "report", "studio", "cli", "__main__",
+        "estimator", "many", "report", "studio", "cli", "__main__",
     ),
     "operators": ("operator", "protection", "onnx", "table", "custom"),
     "data": (
@@ -56,8 +56,9 @@ ORDER = {
         "workspace", "words", "safety", "forms", "tables", "searches", "worker", "queue", "front", "looks", "notebook",
         "studio", "pages", "server",
     ),
-    "cli": ("settings", "printing", "tables", "demo", "draw", "app"),
+    "cli": ("settings", "printing", "tables", "many", "demo", "draw", "app"),
     "estimator": ("parameters", "tables", "forms", "regressor"),
+    "many": ("tables", "result", "fitting"),
     "runs": ("files", "records", "model", "log", "folder", "run"),
     "report": (
         "drawing", "numbers", "panels", "loss", "places", "networks", "pruning", "graph", "layout", "formula",
@@ -223,10 +224,11 @@ def test_version_and_changelog_agree():
 
 def test_public_names_are_what_they_were():
     assert sorted(prunesymnet.__all__) == [
-        "Constraints", "Dataset", "Equation", "Expression", "Fit", "FitSettings", "FitStatus", "Front", "Model",
-        "PruneSymRegressor", "SearchSettings", "SnapSettings", "TensorBoard", "canonical", "estimate_constants",
-        "evaluate", "fingerprint", "fit", "from_frame", "load_example", "load_model", "make_dataset", "make_operator",
-        "parse", "read_table", "select_operators", "skeleton", "snap", "to_latex", "to_python", "to_text",
+        "Constraints", "Dataset", "Equation", "Expression", "Fit", "FitSettings", "FitStatus", "Front", "ManyModels",
+        "Model", "PruneSymRegressor", "SearchSettings", "SnapSettings", "TensorBoard", "bootstraps", "canonical",
+        "estimate_constants", "evaluate", "fingerprint", "fit", "fit_many", "folds", "from_frame", "load_example",
+        "load_model", "make_dataset", "make_operator", "parse", "read_table", "select_operators", "skeleton", "snap",
+        "to_latex", "to_python", "to_text",
     ]  # fmt: skip
     for name in prunesymnet.__all__:
         assert getattr(prunesymnet, name) is not None

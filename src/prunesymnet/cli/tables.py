@@ -74,7 +74,7 @@ def chosen_of(data: str, columns: Columns) -> tuple[Table, list[str], Columns]:
     table = table_of(data, columns.decimal, columns.sheet)
     columns = columns.called_in(table.frame.columns)
     others = [name for name in (columns.weights, columns.y_err) if name is not None]
-    with _options_named():
+    with options_named():
         with table.located():
             if not columns.targets:
                 raise DataError(f"name the column to explain: --target, one of {listed(table.frame.columns)}")
@@ -102,7 +102,7 @@ def _is_finite(column: "pd.Series[float]") -> bool:
 
 def datasets_of(table: Table, features: Sequence[str], columns: Columns) -> list[Dataset]:
     """A Dataset for each target."""
-    with _options_named(), table.located():
+    with options_named(), table.located():
         first, *others = columns.targets
         check_known(others, list(table.frame.columns))
         found = from_frame(
@@ -130,7 +130,7 @@ def fitted_form(
     """The model whose formula has this form, with its constants fitted."""
     frame, targets = table.frame, list(columns.targets)
     weights, errors = (None if name is None else frame[name] for name in (columns.weights, columns.y_err))
-    with _options_named(), table.located():
+    with options_named(), table.located():
         y = frame[targets[0]] if len(targets) == 1 else frame[targets]
         fitted = PruneSymRegressor(preset=settings, units=units).fit_form(
             columns.form or "", frame[list(features)], y, weights, y_err=errors
@@ -140,7 +140,7 @@ def fitted_form(
 
 
 @contextmanager
-def _options_named() -> Iterator[None]:
+def options_named() -> Iterator[None]:
     """Adds the option that helps to an error about a table."""
     try:
         yield
