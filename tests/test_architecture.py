@@ -21,7 +21,7 @@ ORDER = {
     "operators": ("operator", "protection", "onnx", "table", "custom"),
     "data": (
         "messages", "sources", "cells", "losses", "checks", "dataset", "categories", "neighbours", "rows", "text",
-        "sheets", "files",
+        "sheets", "files", "chunks", "drawing",
     ),
     "expression": (
         "tree", "printing", "parsing", "categories", "templates", "program", "intervals", "canonical", "expanding",
@@ -45,7 +45,7 @@ ORDER = {
     "search": (
         "shapes", "constraints", "settings", "forms", "linear_model", "guesses", "between_rows", "prediction", "rows",
         "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "error_shares", "finish",
-        "result", "columns", "threads", "loop", "by_category", "frames", "templates",
+        "result", "columns", "threads", "loop", "by_category", "frames", "templates", "all_rows",
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "groups", "networks", "unwrapping", "fixed_terms", "denominators",
@@ -57,7 +57,7 @@ ORDER = {
         "studio", "pages", "server",
     ),
     "cli": ("settings", "printing", "tables", "many", "demo", "draw", "app"),
-    "estimator": ("parameters", "tables", "forms", "regressor"),
+    "estimator": ("parameters", "tables", "forms", "large", "regressor"),
     "many": ("tables", "result", "fitting"),
     "runs": ("files", "records", "model", "log", "folder", "run"),
     "report": (
@@ -66,7 +66,7 @@ ORDER = {
     ),
     "coefficients": (
         "significant", "least_squares", "reweighting", "fit", "by_category", "uncertainty", "description", "linear",
-        "closed_forms", "snapping", "rounded",
+        "closed_forms", "snapping", "rounded", "in_chunks",
     ),
 }  # fmt: skip
 MOST_LINES = 60  # of a function, its docstring not counted: what is read on one screen

@@ -70,7 +70,8 @@ RunDir = Annotated[Path, typer.Argument(help="A run's folder.", metavar="RUN")]
 Data = Annotated[
     str,
     typer.Argument(
-        help="A table: .csv, .tsv, .txt, .dat, .json, each also .gz; .xlsx, .ods, .parquet; - is standard input."
+        help="A table: .csv, .tsv, .txt, .dat, .json, each also .gz; .xlsx, .ods, .parquet; - is standard input. "
+        "For fit also a folder of .parquet or .csv files, however large."
     ),
 ]
 Exclude = Annotated[str | None, typer.Option("--exclude", help="Columns to leave out: a,b.")]
@@ -266,7 +267,8 @@ def fit(
             units_given,
             with_operators,
         )  # fmt: skip
-        from prunesymnet.cli.tables import Columns, chosen_of, datasets_of, fitted_form, labels_of
+        from prunesymnet.cli.tables import Columns, chosen_of, datasets_of, fitted_form, fitted_large, labels_of
+        from prunesymnet.data.chunks import is_large
         from prunesymnet.runs import run
         from prunesymnet.runs.files import check_can_be_written
         from prunesymnet.units import units_of_labels
@@ -301,8 +303,12 @@ def fit(
             listed(target), None if features is None else listed(features), listed(exclude or ""), weights, y_err,
             by, drop_missing, decimal, sheet, form,
         )  # fmt: skip
-        table, chosen, columns = chosen_of(data, columns)
         given = units_given(units, none=no_units)
+        if data != "-" and is_large(data):
+            found = fitted_large(data, columns, settings, given, not no_constant_units, out, not quiet)
+            finish(found, as_json, save)
+            return
+        table, chosen, columns = chosen_of(data, columns)
         if form is not None:
             model = fitted_form(table, chosen, columns, settings, given)
         else:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -134,6 +135,40 @@ def fitted_form(
         y = frame[targets[0]] if len(targets) == 1 else frame[targets]
         fitted = PruneSymRegressor(preset=settings, units=units).fit_form(
             columns.form or "", frame[list(features)], y, weights, y_err=errors
+        )
+    model: Model = fitted.model_
+    return model
+
+
+def fitted_large(
+    data: str,
+    columns: Columns,
+    settings: SearchSettings,
+    units: Mapping[str, str] | None = None,
+    constant_units: bool = True,
+    folder: Path | None = None,
+    progress: bool = True,
+) -> Model:
+    """The model of a table that is larger than memory."""
+    unknown = {"--form": columns.form, "--categories": columns.categories, "--decimal": columns.decimal}
+    for option, value in (unknown | {"--sheet": columns.sheet}).items():
+        if value:
+            raise DataError(f"{data}: {option} is for tables in memory, and this one is read in chunks")
+    if len(columns.targets) != 1:
+        found = f"got {', '.join(columns.targets)}" if columns.targets else "got none"
+        raise DataError(f"{data}: name one column to explain (--target) of a table that is read in chunks, {found}")
+    estimator = PruneSymRegressor(
+        preset=settings, units=units, constant_units=constant_units, run_dir=folder, progress=progress
+    )
+    with options_named():
+        fitted = estimator.set_params(n_jobs=settings.workers or -1, random_state=settings.seed).fit_large(
+            data,
+            columns.targets[0],
+            features=columns.features,
+            exclude=columns.exclude,
+            weights=columns.weights,
+            y_err=columns.y_err,
+            drop_missing=columns.drop_missing,
         )
     model: Model = fitted.model_
     return model

@@ -174,7 +174,9 @@ def bootstraps(X: Any, y: Any, count: int = 100, *, seed: int = 0) -> Tables:
     X, y = _indexable(X), _indexable(y)
 
     def make(key: int) -> OneTable:
-        drawn = np.sort(np.random.default_rng([seed, key]).integers(len(y), size=len(y)))
+        drawn = np.sort(
+            np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(key,))).integers(len(y), size=len(y))
+        )
         left = np.setdiff1d(np.arange(len(y)), drawn)
         test = (_rows(X, left), _rows(y, left)) if len(left) else None
         return OneTable(_rows(X, drawn), _rows(y, drawn), test=test)
