@@ -1,14 +1,14 @@
-"""Puts the tables of the results files into README.md and docs/measured.md, between their marks; `--check` only says if
-they differ."""
+"""Puts the tables of the results files into README.md and pages of the docs, between their marks; `--check` only says
+if they differ."""
 
 import re
 import sys
 from pathlib import Path
 
-from benchmarks import core, coverage, record, scanning, speed, startup, structure, tables, time_limits
+from benchmarks import core, coverage, large, record, scanning, speed, startup, structure, tables, time_limits
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "measured.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "measured.md", ROOT / "docs" / "large-tables.md")
 
 
 def cuda() -> str:
@@ -34,6 +34,7 @@ TABLES = {
     "stability": stability,
     "startup": lambda: startup.summary(record.read("startup")),
     "time-limits": lambda: time_limits.summary(record.read("time-limits")),
+    "large": lambda: large.summary(record.read("large")),
     "structure": lambda: structure.summary(record.read("structure"), record.read("laws")),
     "coverage": lambda: coverage.summary(record.read("coverage")),
 }

@@ -5,10 +5,11 @@ import pytest
 
 from prunesymnet.coefficients import fit
 from prunesymnet.coefficients.description import description_length
-from prunesymnet.coefficients.in_chunks import Moments, fit_in_passes, partly_rounded, sums_of
+from prunesymnet.coefficients.in_chunks import Moments, fit_in_passes, partly_rounded, round_numbers, sums_of
 from prunesymnet.coefficients.uncertainty import covariance
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import parse
+from prunesymnet.expression.canonical.terms import constant_value
 
 rng = np.random.default_rng(1)
 X = rng.uniform(0.5, 3, (5000, 2))
@@ -67,10 +68,13 @@ def test_rows_without_a_value_are_counted_and_end_the_fit():
 def test_roundings_stay_as_far_as_all_rows_allow():
     y = 2 * X[:, 0] + 0.52 * X[:, 1] + 3 + 0.01 * rng.normal(size=5000)
     (free,), _ = fit_in_passes([parse("2.0*x + 0.5*z + 3.0")], passes(y))
-    kept = partly_rounded(free, [parse("2"), parse("1/2"), parse("3")])
-    assert str(kept.with_constants([0.5])) == "2*x + 0.5*z + 3"
-    assert partly_rounded(free, [parse("2"), parse("0.5"), parse("3")]) is None  # all of them may stay
-    assert partly_rounded(free, [parse("1"), parse("1"), parse("1")]) is None  # none may
+    for half in ("1/2", "0.5"):  # the first is refuted by all rows, the second was free before
+        kept = partly_rounded(free, [parse("2"), parse(half), parse("3")])
+        assert str(kept.with_constants([0.5])) == "2*x + 0.5*z + 3"
+    assert partly_rounded(free, [parse("1"), parse("1"), parse("1")]) is None
+    found = round_numbers(free, [parse("2.0"), parse("1/2"), parse("3.0")], largest=100)
+    assert [str(number) for number in found[::2]] == ["2", "3"]
+    assert abs(constant_value(found[1]) - 0.52) < 0.001  # in the place of 1/2
 
 
 def test_moments_of_parts_are_those_of_the_whole():

@@ -17,16 +17,19 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from prunesymnet.coefficients.closed_forms import closed_forms
 from prunesymnet.coefficients.description import MOST_DIGITS, ROUNDING, formula_bits, residual_bits
 from prunesymnet.coefficients.uncertainty import covariance_of
-from prunesymnet.expression import Expression, Program, compile_expression
+from prunesymnet.expression import Constant, Expression, Program, compile_expression
 from prunesymnet.expression.canonical.terms import constant_value
-from prunesymnet.expression.tree import is_free, transform
+from prunesymnet.expression.tree import LARGEST_INT, is_free, transform
 
 Array = NDArray[np.float64]
 
 MOST_PASSES = 12  # over all rows: from a good start three are enough, and each may take minutes
 NEAR = 1e-3  # standard errors: constants that are so near to the best are the best
+STANDARD_ERRORS = 2.0  # by which a rounding may move a constant: nineteen of twenty true values are so near
+MOST_OF_A_NUMBER = 0.1  # of a constant: it is hardly known where its standard error is larger, and any number would do
 DAMPING = 1e-3  # of a step that made things worse, beside columns of length one; ten times more after each
 MORE_DAMPING = 10.0
 
@@ -210,10 +213,27 @@ def fit_in_passes(
     return [ChunkedFit(state.fitted(), state.sums) for state in states], measured
 
 
+def round_numbers(fitted: ChunkedFit, before: Sequence[Expression], largest: int) -> list[Expression]:
+    """For each constant of a fit in which all are free the round number that stands for it, where one lies within two
+    standard errors: that `before`, when fewer rows were known, a whole number, or a closed form (`closed_forms`); else
+    what was there before, which is free, or is refuted."""
+    errors = np.sqrt(np.diagonal(fitted.sums.covariance()))
+    found = []
+    for value, error, number in zip(fitted.expression.constants, errors, before, strict=True):
+        reach = STANDARD_ERRORS * error
+        whole = Constant(round(value)) if abs(value) < LARGEST_INT else number
+        near = [one for one in (number, whole) if not is_free(one) and abs(constant_value(one) - value) <= reach]
+        if not near and value and math.isfinite(reach):
+            forms = closed_forms(value, min(reach, MOST_OF_A_NUMBER * abs(value)), largest=largest)
+            near = sorted(forms, key=formula_bits)
+        found.append(near[0] if near else number)
+    return found
+
+
 def partly_rounded(fitted: ChunkedFit, numbers: Sequence[Expression]) -> Expression | None:
-    """Of a formula whose constants are all free, with the `numbers` that stood for them when fewer rows were known: the
-    reading in which as many of these stay as all rows allow, by the shortest description. None where that is all of
-    them or none. What squares would be is told by the triangle, without another pass."""
+    """Of a formula whose constants are all free, with `numbers` that may stand for them: the reading in which those do
+    that make the description shortest (None: none does). What squares would be is told by the triangle, without another
+    pass over the rows."""
     free, triangle = np.array(fitted.expression.constants), fitted.sums.triangle
     rounded = [k for k, number in enumerate(numbers) if not is_free(number)]
     apart = {k: constant_value(numbers[k]) - free[k] for k in rounded}
@@ -229,7 +249,7 @@ def partly_rounded(fitted: ChunkedFit, numbers: Sequence[Expression]) -> Express
         form = _with_numbers(fitted.expression, {k: numbers[k] for k in fixed})
         length = ChunkedFit(form, replace(fitted.sums, triangle=smaller)).length
         if length < shortest:
-            best, shortest = (form if count < len(order) else None), length
+            best, shortest = form, length
     return best
 
 

@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.coefficients.in_chunks import ChunkedFit, Sums, fit_in_passes, partly_rounded, sums_of
+from prunesymnet.coefficients.in_chunks import (
+    ChunkedFit,
+    Sums,
+    fit_in_passes,
+    partly_rounded,
+    round_numbers,
+    sums_of,
+)
 from prunesymnet.coefficients.rounded import counterparts
 from prunesymnet.data import Dataset
 from prunesymnet.data.chunks import Chunk, Chunks
@@ -81,20 +88,26 @@ def with_all_rows(front: Front, rows: AllRows, sample: Dataset, settings: Search
     forms = [chosen.form, *([chosen.free_form] if chosen.free_form is not None else [])]
     go_through = partial(rows.go_through, relative=chosen.relative)
     fits, measured = fit_in_passes(forms, go_through, [equation.expression for equation in others])
-    if not math.isfinite(fits[0].sums.squares):
-        return _without(chosen, fits[0].sums, measured, front, rows, sample, settings)
-    if chosen.free_form is not None and (
-        between := partly_rounded(fits[1], counterparts(chosen.free_form, chosen.form))
-    ):
+    rounded, free = fits[0], fits[-1]
+    if not math.isfinite(rounded.sums.squares):
+        return _without(chosen, rounded.sums, measured, front, rows, sample, settings)
+    numbers = round_numbers(free, counterparts(forms[-1], chosen.form), settings.snapping.largest)
+    between = partly_rounded(free, numbers)
+    if between is not None and _may_round(chosen, settings):
         fits += fit_in_passes([between], go_through)[0]
     allowed = [one for one in fits if rules.allow(one.expression) and rules.has_shape(one.expression)]
-    best = min(allowed or fits[:1], key=lambda one: one.length)
-    believed = _equation(chosen, best, fits[1] if chosen.free_form is not None else best, rows, rules)
+    best = min(allowed or [rounded], key=lambda one: one.length)
+    believed = _equation(chosen, best, free, rows, rules)
     shown = [replace(one, loss=sums.mse, r2=sums.r2) for one, sums in zip(others, measured, strict=True)]
     ties = [one for one, before in zip(shown, others, strict=True) if before in [front[i] for i in front.ties]]
     kept = front_of_equations([*shown, believed], keep=believed)
     places = tuple(i for i, equation in enumerate(kept) if equation in ties)
     return replace(front, equations=tuple(kept), chosen=kept.index(believed), ties=places)
+
+
+def _may_round(chosen: Equation, settings: SearchSettings) -> bool:
+    """Whether constants of the answer may be rounded further: one that carries a unit is no pure number."""
+    return settings.snapping.closed_forms and not any(chosen.units)
 
 
 def _without(
@@ -115,10 +128,8 @@ def _without(
         return front
     warn(f"{said}: another formula of the front is chosen", DomainWarning)
     best = min(fine, key=lambda equation: equation.description_length)
-    ordered = [equation for equation in front if equation in fine]
-    return with_all_rows(
-        replace(front, equations=tuple(ordered), chosen=ordered.index(best), ties=()), rows, sample, settings
-    )
+    left = tuple(equation for equation in front if equation in fine)
+    return with_all_rows(replace(front, equations=left, chosen=left.index(best), ties=()), rows, sample, settings)
 
 
 def _equation(before: Equation, best: ChunkedFit, free: ChunkedFit, rows: AllRows, rules: Rules) -> Equation:
