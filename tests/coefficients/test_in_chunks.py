@@ -77,6 +77,13 @@ def test_roundings_stay_as_far_as_all_rows_allow():
     assert abs(constant_value(found[1]) - 0.52) < 0.001  # in the place of 1/2
 
 
+def test_a_chunk_without_rows_adds_nothing():
+    form = parse("1.0*x + 1.0")
+    some, none = (sums_of(form, None, {"x": X[:n, 0]}, LAW[:n]) for n in (5, 0))
+    assert none.with_more(some).squares == pytest.approx(some.squares)
+    assert some.with_more(none).rows == 5
+
+
 def test_moments_of_parts_are_those_of_the_whole():
     values = 1e8 + rng.normal(size=1000)
     whole = Moments.of(values[:300]).with_more(Moments()).with_more(Moments.of(values[300:]))

@@ -70,6 +70,12 @@ def test_weights_standard_errors_and_other_columns(tmp_path):
         pd.testing.assert_frame_equal(found, expected.constants_, rtol=1e-6)
     with pytest.raises(DataError, match="'label' holds no numbers"):
         model.fit_large(path, "y")
+    with pytest.raises(DataError, match="y_err must be standard errors > 0"):
+        model.fit_large(
+            written(tmp_path / "wrong", frame.assign(sigma=sigma - 0.1)), "y", features=["x"], y_err="sigma"
+        )
+    with pytest.raises(DataError, match="weights must be at least 0"):
+        model.fit_large(written(tmp_path / "wrong", frame.assign(w=sigma - 0.2)), "y", features=["x"], weights="w")
 
 
 def test_errors_that_are_shares_of_the_value(tmp_path):

@@ -38,11 +38,12 @@ SPARE = 6.0  # standard deviations of the number of rows drawn, so that hardly e
 @dataclass(frozen=True, eq=False)
 class Drawn:
     """Rows of a table by label of the column, in the table's order, and what is known of all its rows: how many there
-    are, how many were left out for want of a value, and the columns that are 0 somewhere."""
+    are, how many were left out for want of a value, the least value of each column, and which are 0 somewhere."""
 
     columns: Mapping[str, Array]
     rows: int
     left_out: int
+    least: Mapping[str, float]
     zeros: frozenset[str]
 
     def take(self, rows: NDArray[np.int64]) -> dict[str, Array]:
@@ -57,7 +58,8 @@ class _Part:
     values: Array  # [rows, columns]
     rows: int
     left_out: int
-    largest: Array
+    least: Array
+    greatest: Array
     zeros: frozenset[str]
 
 
@@ -75,15 +77,17 @@ def draw(
     most = max(min(most, MOST_VALUES // len(columns)), 2)
     state = _Threshold(most, chunks.rows)
     work = partial(_drawn, columns=tuple(columns), seed=seed, drop_missing=drop_missing)
-    rows, left_out, largest, zeros = 0, 0, np.zeros(len(columns)), frozenset[str]()
+    rows, left_out, zeros = 0, 0, frozenset[str]()
+    least, greatest = np.full(len(columns), np.inf), np.full(len(columns), -np.inf)
     for part in chunks.map(work, columns, lambda: state.below):
         state.add(part)
         rows, left_out = rows + part.rows, left_out + part.left_out
-        largest, zeros = np.maximum(largest, part.largest), zeros | part.zeros
+        least, greatest = np.minimum(least, part.least), np.maximum(greatest, part.greatest)
+        zeros |= part.zeros
         tell(part.rows + part.left_out)
     if not rows:
         raise DataError(f"{chunks.name}: has no rows{' that lack no value' if left_out else ''}; check the files")
-    for label, size in zip(columns, largest, strict=True):
+    for label, size in zip(columns, np.maximum(greatest, -least), strict=True):
         if not is_fine_size(size):
             raise DataError(
                 f"column {shown(label)} reaches {size:.0e}, and its square is out of range; use another unit"
@@ -92,7 +96,7 @@ def draw(
         warn(f"{chunks.name}: left out {left_out:,} of {rows + left_out:,} rows, which lack a value")
     values = state.values()
     found = {label: np.ascontiguousarray(values[:, k]) for k, label in enumerate(columns)}
-    return Drawn(found, rows, left_out, zeros)
+    return Drawn(found, rows, left_out, dict(zip(columns, least.tolist(), strict=True)), zeros)
 
 
 @dataclass
@@ -135,9 +139,11 @@ def _drawn(chunk: Chunk, below: float, *, columns: Sequence[str], seed: int, dro
     keys = _random_numbers(seed, chunk.number).random(rows)
     chosen = np.flatnonzero(keys < below)
     values = np.column_stack([whole.columns[label][chosen] for label in columns])
-    sizes = [max(float(v.max()), -float(v.min())) if rows else 0.0 for v in (whole.columns[c] for c in columns)]
+    every = [whole.columns[label] for label in columns]
+    least = np.array([values.min(initial=np.inf) for values in every])
+    greatest = np.array([values.max(initial=-np.inf) for values in every])
     zeros = frozenset(label for label in columns if not whole.columns[label].all())
-    return _Part(keys[chosen], values, rows, chunk.rows - rows, np.array(sizes), zeros)
+    return _Part(keys[chosen], values, rows, chunk.rows - rows, least, greatest, zeros)
 
 
 def stratified(target: Array, count: int, seed: int = 0) -> NDArray[np.int64]:

@@ -89,6 +89,10 @@ def draw_rows(chunks: Chunks, columns: LargeColumns, settings: SearchSettings, p
     with Count("rows read", chunks.rows, show=progress) as count:
         drawn = draw(chunks, columns.every, seed=settings.seed, drop_missing=columns.drop_missing, tell=count)
     checks.check_rows_of_a_search(drawn.rows)
+    if columns.weights is not None and drawn.least[columns.weights] < 0:
+        raise DataError(f"weights must be at least 0; the least in column {shown(columns.weights)} is negative")
+    if columns.y_err is not None and not drawn.least[columns.y_err] > 0:
+        raise DataError(f"y_err must be standard errors > 0; column {shown(columns.y_err)} has others")
     return drawn
 
 
