@@ -194,6 +194,7 @@ def test_a_dask_frame_is_for_fit_large():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("default")  # of other packages
 def test_a_dask_frame_is_as_good_as_a_folder(folder, in_memory):
     dask = pytest.importorskip("dask")
     frames = pytest.importorskip("dask.dataframe")
