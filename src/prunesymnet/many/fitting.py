@@ -243,5 +243,6 @@ def _results(tasks: Iterator[Any], n_jobs: int | None) -> Iterator[TableFit]:
         options = {"batch_size": 1, "pre_dispatch": "n_jobs" if local else "all"}
         yield from joblib.Parallel(n_jobs=wanted, return_as="generator_unordered", **options)(tasks)
     else:
-        while wave := list(islice(tasks, FITS_OF_A_WAVE * workers)):
-            yield from joblib.Parallel(n_jobs=wanted, batch_size=1)(wave)
+        with joblib.Parallel(n_jobs=wanted, batch_size=1) as parallel:  # the same workers for all waves
+            while wave := list(islice(tasks, FITS_OF_A_WAVE * workers)):
+                yield from parallel(wave)
