@@ -5,10 +5,10 @@ import re
 import sys
 from pathlib import Path
 
-from benchmarks import core, coverage, large, record, scanning, speed, startup, structure, tables, time_limits
+from benchmarks import core, coverage, large, many, record, scanning, speed, startup, structure, tables, time_limits
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "measured.md", ROOT / "docs" / "large-tables.md")
+PAGES = (ROOT / "README.md", *(ROOT / "docs" / page for page in ("measured.md", "large-tables.md", "cluster.md")))
 
 
 def cuda() -> str:
@@ -34,6 +34,7 @@ TABLES = {
     "stability": stability,
     "startup": lambda: startup.summary(record.read("startup")),
     "time-limits": lambda: time_limits.summary(record.read("time-limits")),
+    "many": lambda: many.summary(record.read("many")),
     "large": lambda: large.summary(record.read("large")),
     "structure": lambda: structure.summary(record.read("structure"), record.read("laws")),
     "coverage": lambda: coverage.summary(record.read("coverage")),
