@@ -79,14 +79,14 @@ def measure(folder: str, rows: int, way: str) -> dict[str, Any]:
 
 def summary(found: list[dict[str, Any]]) -> str:
     lines = [
-        "| rows | read | GiB of Parquet | seconds | of these the search | peak memory, MiB | formula |",
-        "|---|---|---|---|---|---|---|",
+        "| rows | read | GiB of Parquet | seconds | search | processor | peak MiB | formula |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for row in found:
         size = f"{row['bytes'] / 2**30:.2f}"
         lines.append(
             f"| {row['rows']:,} | in {row['way']} | {size} | {row['seconds']:.0f} | {row['search_seconds']:.0f} | "
-            f"{row['peak_mib']:,.0f} | `{row['formula']}` |"
+            f"{row['processor_seconds']:.0f} | {row['peak_mib']:,.0f} | `{row['formula']}` |"
         )
     return "\n".join(lines)
 

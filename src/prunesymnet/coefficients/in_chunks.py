@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 
 from prunesymnet.coefficients.closed_forms import closed_forms
 from prunesymnet.coefficients.description import MOST_DIGITS, ROUNDING, formula_bits, residual_bits
+from prunesymnet.coefficients.rounded import EXPONENTS
 from prunesymnet.coefficients.uncertainty import covariance_of
-from prunesymnet.expression import Constant, Expression, Program, compile_expression
+from prunesymnet.expression import Constant, Expression, Program, apply, compile_expression, fold
 from prunesymnet.expression.canonical.terms import constant_value
-from prunesymnet.expression.tree import LARGEST_INT, is_free, transform
+from prunesymnet.expression.tree import LARGEST_INT, is_free
+from prunesymnet.operators import Operator
 
 Array = NDArray[np.float64]
 
@@ -282,10 +284,20 @@ class _State:
 
 
 def _with_numbers(form: Expression, numbers: Mapping[int, Expression]) -> Expression:
-    """With exact numbers in place of some of the free constants, which are counted from 0."""
+    """With exact numbers in place of some of the free constants, which are counted from 0; x**2 is a square then.
+
+    >>> from prunesymnet.expression import parse
+    >>> print(_with_numbers(parse("1.5*x**2.0 + 0.5"), {1: parse("2"), 2: parse("1/2")}))
+    1.5*x**2 + 1/2
+    """
     count = iter(range(len(form.constants)))
 
-    def at(node: Expression) -> Expression:
+    def leaf(node: Expression) -> Expression:
         return numbers.get(next(count), node) if is_free(node) else node
 
-    return transform(form, at)
+    def combine(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
+        whole = {name: Constant(power) for name, power in EXPONENTS.items() if isinstance(power, int)}
+        name = next((name for name, power in whole.items() if operands[1:] == (power,)), "")
+        return apply(name, operands[0]) if operator.name == "pow" and name else apply(operator, *operands)
+
+    return fold(form, leaf, combine)
