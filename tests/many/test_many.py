@@ -59,6 +59,22 @@ def test_what_is_saved_comes_back(found, tmp_path):
     assert again["a", "v"].predict(pd.DataFrame({"x": [2.0]})) == pytest.approx([0.5])
 
 
+def test_a_folder_has_each_model_at_once_and_what_it_has_is_not_fitted_again(tmp_path):
+    tables = {"a b/c": (X, 2 * X[:, 0]), 2: (X, 3 * X[:, 0]), "bad": (X, np.full(24, np.nan))}
+    seen = []
+    first = fit_many(tables, QUICK, n_jobs=1, folder=tmp_path)
+    assert len(list(tmp_path.glob("model-*.json"))) == 2
+    assert list(ManyModels.load(tmp_path).models) == ["a b/c", 2]
+    tables[2] = (X, 4 * X[:, 0])  # other rows, another key beside it, and one that failed: these are fitted
+    again = fit_many({"new": (X, X[:, 0]), **tables}, QUICK, n_jobs=1, folder=tmp_path, watch=seen.append)
+    assert [one.seconds == first.by_key[one.key].seconds for one in seen if one.key == "a b/c"] == [True]
+    assert str(again[2].best_) == "y = 4*x1"
+    assert list(again) == ["new", "a b/c", 2, "bad"]
+    other = PruneSymRegressor(preset=SearchSettings(max_fits=19), progress=False)
+    anew = fit_many(tables, other, n_jobs=1, folder=tmp_path)
+    assert anew.by_key["a b/c"].digest != first.by_key["a b/c"].digest
+
+
 def test_a_file_of_another_folder_is_not_read(tmp_path):
     from prunesymnet.runs.files import seal
 

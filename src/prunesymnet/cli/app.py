@@ -344,7 +344,12 @@ def fit_many(
     ] = None,
     max_evaluations: Evaluations = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="A CSV file for the table of formulas.")] = None,
-    save: Annotated[Path | None, typer.Option(help="A folder to save the models in.")] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder for the models, each from the moment it is there; what it has is not fitted again."
+        ),
+    ] = None,
     operators: Annotated[
         str | None, typer.Option(help="What formulas are made of, e.g. '+,-,*,/,exp' (left out: the preset's).")
     ] = None,
@@ -379,9 +384,7 @@ def fit_many(
             listed(target), None if features is None else listed(features), listed(exclude or ""),
             drop_missing=drop_missing, decimal=decimal, sheet=sheet,
         )  # fmt: skip
-        found = fit_groups(data, columns, listed(by), estimator, jobs=jobs or -1, progress=not quiet)
-        if save is not None:
-            found.save(save)
+        found = fit_groups(data, columns, listed(by), estimator, jobs=jobs or -1, folder=save, progress=not quiet)
         if out is not None:
             found.table().to_csv(out, index=False)
         typer.echo(printed(found))

@@ -1,6 +1,7 @@
 """Groups and targets of one table, each fitted, on the command line."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pandas as pd
 
@@ -16,7 +17,14 @@ MOST_OF_A_FORMULA = 60  # characters in a line of the table: all of it is in the
 
 
 def fit_groups(
-    data: str, columns: Columns, by: Sequence[str], estimator: PruneSymRegressor, *, jobs: int, progress: bool
+    data: str,
+    columns: Columns,
+    by: Sequence[str],
+    estimator: PruneSymRegressor,
+    *,
+    jobs: int,
+    folder: Path | None = None,
+    progress: bool = True,
 ) -> ManyModels:
     """A model for each group and target of a table in a file."""
     table = table_of(data, columns.decimal, columns.sheet)
@@ -36,6 +44,7 @@ def fit_groups(
             features=[name for name in features if name not in groups],
             drop_missing=columns.drop_missing,
             n_jobs=jobs,
+            folder=folder,
             progress=progress,
         )
 

@@ -8,13 +8,15 @@ the same with any number of workers: its random numbers come from its key.
 """
 
 import hashlib
+import os
 import threading
 import time
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import joblib
@@ -24,10 +26,10 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from prunesymnet.data.messages import MOST_OF_A_MESSAGE, printable, warn
-from prunesymnet.errors import InterruptedWarning
+from prunesymnet.errors import InterruptedWarning, NotWrittenWarning
 from prunesymnet.estimator import PruneSymRegressor
-from prunesymnet.estimator.parameters import settings_of
-from prunesymnet.many.result import ManyModels, TableFit
+from prunesymnet.estimator.parameters import own_operators, settings_of
+from prunesymnet.many.result import INDEX, KeptFits, ManyModels, TableFit
 from prunesymnet.many.tables import OneTable, tables_of
 from prunesymnet.progress import Count
 from prunesymnet.runs import ended_by_hand
@@ -48,6 +50,7 @@ def fit_many(
     features: Sequence[str] | None = None,
     drop_missing: bool = False,
     n_jobs: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
     progress: bool = True,
     watch: Callable[[TableFit], Any] | None = None,
 ) -> ManyModels:
@@ -59,7 +62,9 @@ def fit_many(
 
     `estimator` has the settings, its time limit for each table; each fit is by a copy of it with one thread, and a seed
     made of `random_state` and the table's key. `n_jobs` is the number of workers (None: what `joblib.parallel_config`
-    says, else one for each core). `watch` is called with each `TableFit` as it comes, and may raise StopIteration.
+    says, else one for each core). `folder` is where each model is kept from the moment it is there: tables that it has
+    already, with the same rows and settings, are not fitted again. `watch` is called with each `TableFit` as it comes,
+    and may raise StopIteration.
 
     A table that can't be fitted keeps its error beside its key, and the others are fitted all the same. If a worker
     dies, its tables are done again. Ctrl-C, and a `watch` that raises StopIteration, end it with what is finished.
@@ -80,16 +85,41 @@ def fit_many(
         raise ValueError("tables must have at least one table, got none")
     prototype = _prototype(estimator)
     first = _base_seed(prototype.random_state)
+    kept = None if folder is None else KeptFits(folder, names)
     with Count("tables", len(known), show=progress) as count:
-        state = _State(known, lambda key: _task(prototype, known, key, first), count, watch)
+        state = _State(known, lambda key: _task(prototype, known, key, first), count, watch, kept)
         try:
-            _run(list(known), state, n_jobs)
+            if folder is not None:
+                _take_earlier(Path(folder), state, prototype)
+            _run([key for key in known if key not in state.done], state, n_jobs)
         except (KeyboardInterrupt, StopIteration):
             state.ended = True
+        finally:
+            state.keep()
     left = [key for key in known if key not in state.done]
     if state.ended:
         warn(f"stopped by hand: {len(left)} of {len(known)} tables were not fitted", InterruptedWarning)
     return ManyModels(tuple(state.done.get(key, TableFit(key)) for key in known), names)
+
+
+def _take_earlier(folder: Path, state: "_State", prototype: PruneSymRegressor) -> None:
+    """The models that a folder has of the same tables and settings."""
+    if not (folder / INDEX).exists():
+        return
+    settings = settings_of(prototype)
+    own = {"selection": settings.selection, "allow": settings.constraints.allow, "loss": settings.loss}
+    functions = {name: value for name, value in own.items() if callable(value)}
+    earlier = ManyModels.load(folder, operators=own_operators(settings), **functions)
+    for one in earlier.fits:
+        if one.model is not None and one.key in state.tables and _digest(state.task(one.key)) == one.digest:
+            state.take(one)
+
+
+def _digest(task: tuple[Hashable, PruneSymRegressor, OneTable]) -> str:
+    """Of the rows of a table, and of all settings."""
+    _, estimator, table = task
+    rows = joblib.hash((table.X, table.y, table.sample_weight, table.test))
+    return hashlib.blake2b(f"{rows}:{estimator.get_params()!r}".encode(), digest_size=16).hexdigest()
 
 
 def _prototype(estimator: PruneSymRegressor | None) -> PruneSymRegressor:
@@ -159,14 +189,38 @@ class _State:
     task: Callable[[Hashable], tuple[Hashable, PruneSymRegressor, OneTable]]
     count: Count
     watch: Callable[[TableFit], Any] | None
+    kept: KeptFits | None = None
+    digests: dict[Hashable, str] = field(default_factory=dict)
     done: dict[Hashable, TableFit] = field(default_factory=dict)
     deaths: dict[Hashable, int] = field(default_factory=dict)  # how often the worker died under which a table was
     breaks: int = 0  # in a row, without a table finished
     ended: bool = False  # by hand
 
+    def begin(self, key: Hashable) -> tuple[Hashable, PruneSymRegressor, OneTable]:
+        """What travels to a worker for a table."""
+        task = self.task(key)
+        if self.kept is not None:
+            self.digests[key] = _digest(task)
+        return task
+
+    def keep(self, one: TableFit | None = None) -> None:
+        """Put a fit into the folder, or (None) bring the folder up to date; what can't be written is told of once."""
+        if self.kept is None:
+            return
+        try:
+            if one is None:
+                self.kept.write_index()
+            else:
+                self.kept.add(one)
+        except OSError as problem:
+            warn(f"{self.kept.path}: could not be written ({problem.strerror or problem})", NotWrittenWarning)
+            self.kept = None
+
     def take(self, one: TableFit) -> None:
+        one = replace(one, digest=one.digest or self.digests.pop(one.key, ""))
         self.done[one.key] = one
         self.breaks = 0
+        self.keep(one)
         formula = "" if one.model is None else str(one.model.fronts_[0].best)
         self.count(1, f"{one.key}: {formula or one.status}")
         self.ended = self.ended or (one.model is not None and any(map(ended_by_hand, one.model.fronts_)))
@@ -208,7 +262,7 @@ def _attempt(keys: Sequence[Hashable], state: _State, n_jobs: int | None) -> tup
     def tasks() -> Iterator[Any]:
         for key in keys:
             try:
-                task = state.task(key)
+                task = state.begin(key)
             except Exception as problem:  # a table that can't be made
                 unmade.append(TableFit(key, error=printable(f"{type(problem).__name__}: {problem}")))
                 continue

@@ -1,6 +1,9 @@
 """What many fits give: a model for each key, a table of all, and whether they share one form."""
 
+import hashlib
 import os
+import re
+import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +27,8 @@ from prunesymnet.version import __version__
 
 KIND = "prunesymnet models"
 INDEX = "models.json"  # in a folder of models: which key has which file, and what became of the others
+SECONDS_BETWEEN = 5.0  # after which the file that names the models is written again: what a killed process may lose
+MOST_OF_A_KEY = 40  # characters in the name of a file
 NOT_FITTED = "not fitted"
 FAILED = "failed"
 
@@ -31,7 +36,8 @@ FAILED = "failed"
 @dataclass(frozen=True, eq=False)
 class TableFit:
     """What became of one table: its model, or why there is none. `test_r2` is that of rows which were not fitted to,
-    where there are such; `notes` are the warnings."""
+    where there are such; `notes` are the warnings. `digest` is that of rows and settings, where fits are kept in a
+    folder."""
 
     key: Hashable
     model: PruneSymRegressor | None = None
@@ -39,6 +45,7 @@ class TableFit:
     error: str = ""
     notes: tuple[str, ...] = ()
     test_r2: float | None = None
+    digest: str = ""
 
     @property
     def status(self) -> str:
@@ -154,25 +161,10 @@ class ManyModels:
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write all to a folder, which is made if it is not there: a file for each model, and one that names them."""
-        path = Path(folder)
-        path.mkdir(parents=True, exist_ok=True)
-        index = []
-        for number, one in enumerate(self.fits, start=1):
-            file = f"model-{number:05d}.json" if one.model is not None else ""
-            if one.model is not None:
-                one.model.save(path / file)
-            index.append(
-                {
-                    "key": _written(one.key),
-                    "file": file,
-                    "seconds": one.seconds,
-                    "error": one.error,
-                    "notes": list(one.notes),
-                    "test_r2": one.test_r2,
-                }
-            )
-        content = {"names": list(self.names), "tables": index}
-        write_whole(path / INDEX, seal(KIND, content, f"prunesymnet {__version__}"))
+        kept = KeptFits(folder, self.names)
+        for one in self.fits:
+            kept.add(one)
+        kept.write_index()
 
     @classmethod
     def load(
@@ -199,6 +191,51 @@ class ManyModels:
         except FileFormatError as problem:
             raise FileFormatError(f"{path}: {problem}") from None
         return cls(fits, names)
+
+
+class KeptFits:
+    """A folder in which fits are kept from the moment they are there. The file that names them is written again and
+    again, and at the end."""
+
+    def __init__(self, folder: str | os.PathLike[str], names: Sequence[str]) -> None:
+        self.path, self.names = Path(folder), tuple(names)
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.index: list[dict[str, Any]] = []
+        self.written = time.monotonic()
+
+    def add(self, one: TableFit) -> None:
+        file = _file_name(one.key) if one.model is not None else ""
+        if one.model is not None:
+            one.model.save(self.path / file)
+        self.index.append(
+            {
+                "key": _written(one.key),
+                "file": file,
+                "seconds": one.seconds,
+                "error": one.error,
+                "notes": list(one.notes),
+                "test_r2": one.test_r2,
+                "digest": one.digest,
+            }
+        )
+        if time.monotonic() - self.written > SECONDS_BETWEEN:
+            self.write_index()
+
+    def write_index(self) -> None:
+        content = {"names": list(self.names), "tables": self.index}
+        write_whole(self.path / INDEX, seal(KIND, content, f"prunesymnet {__version__}"))
+        self.written = time.monotonic()
+
+
+def _file_name(key: Hashable) -> str:
+    """For the model of a table: a name that tells its key, as far as names of files can, and no other has.
+
+    >>> _file_name(("north", 2021))
+    'model-north-2021-...json'
+    """
+    parts = [str(part) for part in (key if isinstance(key, tuple) else (key,))]
+    shown = re.sub(r"[^A-Za-z0-9.-]+", "_", "-".join(parts))[:MOST_OF_A_KEY].strip(".")
+    return f"model-{shown}-{hashlib.blake2b(repr(key).encode(), digest_size=4).hexdigest()}.json"
 
 
 def form_of(equation: Equation) -> Expression:
@@ -271,4 +308,5 @@ def _read(take: Any, folder: Path, operators: Sequence[Operator], functions: Map
         error=take("error", str),
         notes=tuple(map(str, notes)),
         test_r2=None if score is None else float(score),
+        digest=str(take.record.get("digest", "")),
     )
