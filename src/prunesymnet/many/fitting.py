@@ -29,7 +29,7 @@ from prunesymnet.data.messages import MOST_OF_A_MESSAGE, printable, warn
 from prunesymnet.errors import InterruptedWarning, NotWrittenWarning
 from prunesymnet.estimator import PruneSymRegressor
 from prunesymnet.estimator.parameters import own_operators, settings_of
-from prunesymnet.many.result import INDEX, KeptFits, ManyModels, TableFit
+from prunesymnet.many.result import INDEX, KeptFits, ManyModels, TableFit, read_models
 from prunesymnet.many.tables import OneTable, tables_of
 from prunesymnet.progress import Count
 from prunesymnet.runs import ended_by_hand
@@ -109,7 +109,7 @@ def _take_earlier(folder: Path, state: "_State", prototype: PruneSymRegressor) -
     settings = settings_of(prototype)
     own = {"selection": settings.selection, "allow": settings.constraints.allow, "loss": settings.loss}
     functions = {name: value for name, value in own.items() if callable(value)}
-    earlier = ManyModels.load(folder, operators=own_operators(settings), **functions)
+    earlier = read_models(folder, own_operators(settings), functions)
     for one in earlier.fits:
         if one.model is not None and one.key in state.tables and _digest(state.task(one.key)) == one.digest:
             state.take(one)

@@ -178,19 +178,24 @@ class ManyModels:
     ) -> "ManyModels":
         """What was saved in a folder; your own `operators`, and `selection`, `allow` and `loss` where they were
         functions, must be passed again. A key that is neither text nor a number comes back as text."""
-        path = Path(folder)
-        content = unseal(path / INDEX, KIND)
         own = {"selection": selection, "allow": allow, "loss": loss}
         functions = {name: value for name, value in own.items() if value is not None}
-        try:
-            take = records.Reader(content, "the folder of models")
-            names = tuple(map(str, take("names", list)))
-            fits = tuple(
-                _read(records.Reader(row, "a table"), path, operators, functions) for row in take("tables", list)
-            )
-        except FileFormatError as problem:
-            raise FileFormatError(f"{path}: {problem}") from None
-        return cls(fits, names)
+        return read_models(folder, operators, functions)
+
+
+def read_models(
+    folder: str | os.PathLike[str], operators: Sequence[Operator], functions: Mapping[str, Any]
+) -> ManyModels:
+    """What was saved in a folder; see `ManyModels.load`."""
+    path = Path(folder)
+    content = unseal(path / INDEX, KIND)
+    try:
+        take = records.Reader(content, "the folder of models")
+        names = tuple(map(str, take("names", list)))
+        fits = tuple(_read(records.Reader(row, "a table"), path, operators, functions) for row in take("tables", list))
+    except FileFormatError as problem:
+        raise FileFormatError(f"{path}: {problem}") from None
+    return ManyModels(fits, names)
 
 
 class KeptFits:
