@@ -24,6 +24,7 @@ from prunesymnet.search.stages.pursuit import PURSUIT
 from prunesymnet.search.stages.query_pairs import QUERY_PAIRS
 from prunesymnet.search.stages.rational import RATIONAL
 from prunesymnet.search.stages.singles import SINGLES
+from prunesymnet.search.stages.tails import TAILS
 from prunesymnet.search.stages.unwrapping import UNWRAPPING
 
 STAGES: tuple[Stage, ...] = (
@@ -35,6 +36,7 @@ STAGES: tuple[Stage, ...] = (
     DENOMINATORS,
     PAIRS,
     SINGLES,
+    TAILS,
     IN_GROUPS,
     CHAINS,
     ANGLES,
