@@ -15,7 +15,9 @@ from prunesymnet.search.stages.fixed_terms import FIXED_TERMS
 from prunesymnet.search.stages.frequencies import FREQUENCIES_OF_NODES
 from prunesymnet.search.stages.grafts import GRAFTS
 from prunesymnet.search.stages.groups import GROUPS, IN_GROUPS, IN_GROUPS_AGAIN
+from prunesymnet.search.stages.nested import NESTED
 from prunesymnet.search.stages.pairs import PAIRS
+from prunesymnet.search.stages.parts import PARTS
 from prunesymnet.search.stages.phases import PHASES
 from prunesymnet.search.stages.polynomials import POLYNOMIALS
 from prunesymnet.search.stages.power_law import POWER_LAW
@@ -46,6 +48,8 @@ STAGES: tuple[Stage, ...] = (
     FAMILIES,
     FREQUENCIES_OF_NODES,
     PHASES,
+    NESTED,
+    PARTS,
     IN_GROUPS_AGAIN,
     QUERY_PAIRS,
     PURSUIT,
