@@ -151,7 +151,7 @@ class Context:
     def structure(self) -> Found | Product | None:
         """What the columns show of the problem's structure, before any formula."""
         problem = self.problem
-        return find_structure(problem.columns, problem.y, problem.weights, problem.scales)
+        return find_structure(problem.columns, problem.y, problem.weights, problem.scales, self.check)
 
     # Queries
 
