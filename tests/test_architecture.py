@@ -39,7 +39,7 @@ ORDER = {
     ),
     "structure": (
         "splines", "exponents", "quantities", "smooth", "frame", "groups", "sums", "two_groups", "products", "find",
-        "reduction",
+        "reduction", "surfaces", "parts",
     ),
     "equations": ("equation", "front"),
     "search": (
@@ -49,8 +49,8 @@ ORDER = {
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "groups", "networks", "unwrapping", "fixed_terms", "denominators",
-        "pairs", "singles", "chains", "angles", "rational", "powers", "factored_quotients", "families", "frequencies",
-        "phases", "query_pairs", "pursuit", "grafts", "blocks",
+        "pairs", "singles", "tails", "chains", "angles", "rational", "powers", "factored_quotients", "families",
+        "frequencies", "phases", "nested", "parts", "query_pairs", "pursuit", "grafts", "blocks",
     ),
     "studio": (
         "workspace", "words", "safety", "forms", "tables", "searches", "worker", "queue", "front", "looks", "notebook",

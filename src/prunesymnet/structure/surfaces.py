@@ -43,10 +43,10 @@ class Surface:
         return np.asarray(self.covariances[part] @ self.weighted)
 
     def variance(self, part: int) -> float:
-        """By how much the values of one of the functions are uncertain, on average over the rows."""
+        """By how much the values of one of the functions, but for a constant, are uncertain: the mean over the rows."""
         own = self.covariances[part]
-        left = np.trace(own) - np.vdot(own @ self.precision, own)
-        return max(float(left), 0.0) / len(own) * _scale(self.y, self.weighted)
+        left = own - own @ self.precision @ own
+        return max(float(np.trace(left) - left.mean(axis=0).sum()), 0.0) / len(own) * _scale(self.y, self.weighted)
 
     def settings_of(self, part: int) -> Array:
         """Of one of the functions with the noise, alone."""
