@@ -6,7 +6,6 @@ import decimal
 import gzip
 import pickle
 import re
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -595,21 +594,6 @@ def test_split_parts_the_rows(rows, holdout, seed):
     again = data.split(holdout, seed)
     assert same(train, again[0])
     assert same(held, again[1])
-
-
-@given(values=st.lists(st.floats(-1e6, 1e6), min_size=4, max_size=60), seed=st.integers(0, 99))
-@settings(max_examples=40, deadline=None)
-def test_split_holds_out_values_of_all_sizes_but_the_outermost(values, seed):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a target may be constant
-        train, held = make_dataset(np.arange(len(values)), values).split(0.25, seed)
-    assert train.y.min() == min(values)
-    assert train.y.max() == max(values)
-    ordered = sorted(values)[1:-1]
-    runs = np.array_split(ordered, held.rows)
-    ranks = np.searchsorted(ordered, np.sort(held.y), side="right")
-    assert all(rank >= k for k, rank in enumerate(ranks))  # one of each run of neighbours in value
-    assert len(runs) == held.rows
 
 
 def test_split_follows_the_seed():

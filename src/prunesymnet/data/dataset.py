@@ -238,9 +238,7 @@ class Dataset:
     def split(self, holdout: float = 0.25, seed: int = 0) -> tuple["Dataset", "Dataset"]:
         """Training part and hold-out part, drawn without replacement; each keeps the table's order.
 
-        The hold-out has ``holdout * rows`` rows, rounded, but at least 1, and leaves at least 2 to train on. Its rows
-        are spread over the target's values, and those of the smallest and the largest value are among the others: in
-        a table with one large value, that row says more than all others together.
+        The hold-out has ``holdout * rows`` rows, rounded, but at least 1, and leaves at least 2 to train on.
 
         >>> [part.rows for part in make_dataset(range(14), range(1, 15)).split(0.3, seed=7)]
         [10, 4]
@@ -256,12 +254,8 @@ class Dataset:
         if self.rows < 3:
             raise DataError(f"a split needs 3 rows (2 to train on, 1 held out); there are {self.rows}")
         held = min(max(round(holdout * self.rows), 1), self.rows - 2)
-        draw = np.random.default_rng(seed)
-        inner = np.lexsort((draw.permutation(self.rows), self.y))[1:-1]  # equal values in any order
-        # One of each run of neighbours in value.
-        edges = np.arange(held + 1) * len(inner) // held
-        chosen = inner[edges[:-1] + (draw.random(held) * np.diff(edges)).astype(np.int64)]
-        return np.setdiff1d(np.arange(self.rows), chosen), np.sort(chosen)
+        order = np.random.default_rng(seed).permutation(self.rows)
+        return np.sort(order[held:]), np.sort(order[:held])
 
 
 def make_dataset(

@@ -11,7 +11,7 @@ from prunesymnet.search.stages import When
 
 def proposed(data):
     context = context_of(data, stages=stages_named("unwrapping", "nested"))
-    return [proposal for _, batch in context.run(When.LEVEL) for proposal in batch.proposals]
+    return [proposal for _, batch in context.run(When.AFTER_LEVEL) for proposal in batch.proposals]
 
 
 def test_exact_ones_are_proposed_and_noisy_ones_are_not():

@@ -10,7 +10,9 @@ SEARCHED = stages_named("singles", "parts")
 
 def exact_ones(law, **how):
     data = table(law, **how)
-    batches = [batch for stage, batch in context_of(data, stages=SEARCHED).run(When.LEVEL) if stage.name == "parts"]
+    batches = [
+        batch for stage, batch in context_of(data, stages=SEARCHED).run(When.AFTER_LEVEL) if stage.name == "parts"
+    ]
     proposals = [proposal for batch in batches for proposal in batch.proposals]
     off = [abs(values_of(proposal, data.columns) - data.y).max() / abs(data.y).max() for proposal in proposals]
     return [proposal for proposal, error in zip(proposals, off, strict=True) if error < 1e-6]

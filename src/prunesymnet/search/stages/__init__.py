@@ -48,13 +48,13 @@ STAGES: tuple[Stage, ...] = (
     FAMILIES,
     FREQUENCIES_OF_NODES,
     PHASES,
-    NESTED,
-    PARTS,
     IN_GROUPS_AGAIN,
     QUERY_PAIRS,
     PURSUIT,
     GRAFTS,
     BLOCKS,
+    NESTED,
+    PARTS,
 )
 
 __all__ = ["STAGES", "Batch", "Context", "Stage", "Training", "When"]

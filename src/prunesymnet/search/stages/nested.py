@@ -30,4 +30,4 @@ def nested_bank(context: Context) -> Bank:
     )  # fmt: skip
 
 
-NESTED = Stage("nested", When.LEVEL, propose)
+NESTED = Stage("nested", When.AFTER_LEVEL, propose)

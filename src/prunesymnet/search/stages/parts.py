@@ -3,11 +3,12 @@
 Of the first part, the values are known roughly before any formula: formulas of these are candidates. With each, what is
 left of y must be a smooth function of the other columns; so their constants are fitted to that, without a formula of
 the rest, and those that leave what is smoothest go on. Then what the first part leaves of y is a problem of the other
-columns alone, to which this stage belongs, too: a sum of three parts is a sum of two, one of which is a sum.
+columns alone, which may have parts again: a sum of three is a sum of two, one of which is a sum.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,9 @@ from prunesymnet.expression import (
     fold,
 )
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
+from prunesymnet.search.stages.blocks import is_product
 from prunesymnet.search.stages.groups import batches_of
+from prunesymnet.structure.frame import CLEARLY
 from prunesymnet.structure.parts import InParts, find_parts
 
 Array = NDArray[np.float64]
@@ -34,22 +37,29 @@ ROUGHLY = 1e-4  # of the first part's variation: its values are known no better,
 CANDIDATES = 64  # formulas of the first part whose constants are fitted
 BEST = 2  # of them, with which the rest is searched
 STEPS = 6  # of Gauss and Newton: they begin near the end
+LARGEST = 100  # whole number that a constant is rounded to: any larger float is near to one
 NEARLY_WHOLE = 3.0  # standard errors from a whole number: a constant may be meant to be it
 QUICK = ("power_law", "polynomials", "pairs", "singles", "powers", "families", "frequencies")  # for the first part
+OF_THE_REST = (
+    "groups",
+    "in_groups",
+    "unwrapping",
+    "fixed_terms",
+    "denominators",
+    "chains",
+    "rational",
+    "nested",
+    "parts",
+)
 
 
 def propose(context: Context) -> Iterator[Batch]:
-    """For sums, and for products where y has one sign; what the rows speak for more goes first."""
+    """For sums; for products where the rows do not speak for a sum, and y has one sign."""
     problem = context.problem
-    ways: list[tuple[InParts, bool]] = []
-    for product in (False, True):
-        if product and not ((problem.y > 0).all() or (problem.y < 0).all()):
-            continue
-        target = np.log(np.abs(problem.y)) if product else problem.y
-        found = find_parts(problem.columns, target, context.check)
-        if found is not None:
-            ways.append((found, product))
-    for found, product in sorted(ways, key=lambda way: -way[0].bits):
+    found, product = find_parts(problem.columns, problem.y, context.check), False
+    if found is None and ((problem.y > 0).all() or (problem.y < 0).all()):
+        found, product = find_parts(problem.columns, np.log(np.abs(problem.y)), context.check), True
+    if found is not None:
         for first in first_parts(context, found, product=product):
             yield from rest_of(context, found, first, product=product)
 
@@ -79,7 +89,10 @@ def first_parts(context: Context, found: InParts, *, product: bool) -> list[Firs
             different.setdefault(form, formula)
     asked = _Smoothness(context.problem, found.precision, product)
     fitted = [asked.shortest(formula) for formula in list(different.values())[:CANDIDATES]]
-    return sorted((one for one in fitted if one is not None), key=lambda one: one.length)[:BEST]
+    shortest = sorted((one for one in fitted if one is not None), key=lambda one: one.length)[:BEST]
+    if product and shortest and is_product(shortest[0].expression):
+        return []  # other stages divide by powers of columns
+    return [one for one in shortest if one.length < shortest[0].length + CLEARLY]
 
 
 def _without_constant(formula: Expression) -> Expression:
@@ -110,7 +123,7 @@ class _Smoothness:
             return None
         constants, errors = np.array(best.expression.constants), self.errors(best)
         whole = np.round(constants)
-        near = (np.abs(constants - whole) < NEARLY_WHOLE * errors) & (whole != 0)
+        near = (np.abs(constants - whole) < NEARLY_WHOLE * errors) & (whole != 0) & (np.abs(whole) <= LARGEST)
         if not near.any():
             return best
         numbers = iter(zip(near.tolist(), constants.tolist(), strict=True))
@@ -145,7 +158,10 @@ class _Smoothness:
                     break
                 best = rough, constants, values
                 weighed = self.precision @ slopes.T
-                constants = constants + np.linalg.lstsq(slopes @ weighed, weighed.T @ left, rcond=None)[0]
+                normal = slopes @ weighed
+                if not np.isfinite(normal).all():
+                    break
+                constants = constants + np.linalg.pinv(normal, hermitian=True) @ (weighed.T @ left)
         if best is None or not best[0] > 0:
             return None
         rough, constants, values = best
@@ -160,7 +176,8 @@ class _Smoothness:
         target = np.log(np.abs(self.problem.y)) if self.product else self.problem.y
         left = target - seen
         variance = float(left @ self.precision @ left) / len(left)
-        return np.sqrt(variance * np.maximum(np.diag(np.linalg.pinv(slopes @ self.precision @ slopes.T)), 0.0))
+        inverse = np.linalg.pinv(slopes @ self.precision @ slopes.T, hermitian=True)
+        return np.asarray(np.sqrt(variance * np.maximum(np.diag(inverse), 0.0)))
 
 
 def rest_of(context: Context, found: InParts, first: First, *, product: bool) -> Iterator[Batch]:
@@ -179,7 +196,8 @@ def rest_of(context: Context, found: InParts, first: First, *, product: bool) ->
         formula = first.expression * rest if product else first.expression + rest
         return replace(proposal, expression=formula, unexplained=context.problem.unexplained(formula))
 
-    for batch in batches_of(context, problem):
+    known = replace(context, stages=tuple(stage for stage in context.stages if stage.name in (*QUICK, *OF_THE_REST)))
+    for batch in chain(batches_of(known, problem), propose(replace(known, problem=problem))):
         yield replace(batch, proposals=list(map(put_back, batch.proposals)), structure=())
 
 
@@ -188,4 +206,4 @@ def part_of(problem: Problem, names: tuple[str, ...]) -> Problem:
     return replace(problem.only(names), scales={}, scale=1.0)
 
 
-PARTS = Stage("parts", When.LEVEL, propose)
+PARTS = Stage("parts", When.AFTER_LEVEL, propose)
