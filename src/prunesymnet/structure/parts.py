@@ -29,6 +29,7 @@ FEWEST_ROWS = 24  # below, any surface goes through all of them
 MOST_COLUMNS = 8  # that may be parted
 LARGER = 2  # columns of the smaller part where there are many: all ways to part eight columns would be 127
 FEW = 6  # columns of which all ways are asked
+FITTED = 4  # ways, the most likely as they are, whose lengths are fitted
 LEFT_OUT = 0.25  # of the variation, at most, is not predicted of rows that are left out: else nothing is known
 
 
@@ -59,9 +60,9 @@ def find_parts(columns: Mapping[str, Array], y: Array, check: Callable[[], None]
     whole = fit_surface(squares, asked, (tuple(range(len(names))),))
     if whole is None:
         return None
-    best: Surface | None = None
     ways = list(_ways(len(names)))
-    for parts in ways:
+    best: Surface | None = None
+    for parts in _promising(ways, squares, asked, whole):
         check()
         found = fit_surface(squares, asked, parts, whole)
         if found is not None and (best is None or found.likelihood > best.likelihood):
@@ -78,6 +79,13 @@ def find_parts(columns: Mapping[str, Array], y: Array, check: Callable[[], None]
         return None
     curve = on_all.values(0)
     return InParts(one, two, spread * curve, on_all.variance(0) / float(np.var(curve)), rest.precision, bits)
+
+
+def _promising(ways: list[Parts], squares: Array, y: Array, whole: Surface) -> list[Parts]:
+    """The ways that are most likely with the lengths of the whole."""
+    found = [(surface(squares, y, parts, np.append(whole.settings, 0.0)), parts) for parts in ways]
+    likely = [(one.likelihood, parts) for one, parts in found if one is not None]
+    return [parts for _, parts in sorted(likely, reverse=True)[:FITTED]]
 
 
 def _ways(count: int) -> Iterator[Parts]:

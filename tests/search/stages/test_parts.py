@@ -20,7 +20,7 @@ def exact_ones(law, **how):
 
 @pytest.mark.parametrize(
     "law",
-    ["exp(x) + y*log(z)", "sqrt(x)*(y + sin(z))"],
+    ["exp(x) + y*log(z)", "log(x)*(y + sin(z))"],
 )
 def test_parts_are_found_and_put_together(law):
     names = sorted({letter for letter in law if letter in "xyz"})

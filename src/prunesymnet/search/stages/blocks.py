@@ -67,7 +67,7 @@ def blocks(formula: Expression, *, only_products: bool = False) -> dict[str, Exp
 def _parts(node: Expression, uses: Counter[str], only_products: bool, *, root: bool = False) -> Iterator[Expression]:
     inside = Counter(n.name for n in postorder(node) if isinstance(n, Variable))
     core = _core(node)
-    fine = not (root or only_products) or (is_product(core) and not (root and core is node))
+    fine = not (root or only_products) or (_is_product(core) and not (root and core is node))
     nowhere_else = all(uses[name] == count for name, count in inside.items())
     if isinstance(core, Variable) or (fine and nowhere_else and len(inside) > 1):
         yield _bare(core)
@@ -77,8 +77,7 @@ def _parts(node: Expression, uses: Counter[str], only_products: bool, *, root: b
                 yield from _parts(operand, uses, only_products)
 
 
-def is_product(node: Expression) -> bool:
-    """Whether a formula is a product of powers."""
+def _is_product(node: Expression) -> bool:
     return all(n.operator.name in PRODUCTS for n in postorder(node) if isinstance(n, Apply))
 
 

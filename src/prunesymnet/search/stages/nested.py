@@ -8,17 +8,18 @@ what is exact is proposed.
 from collections.abc import Iterator
 
 from prunesymnet.bank.bank import Bank, grow_bank
-from prunesymnet.bank.query import in_parts
-from prunesymnet.search.stages.base import QUERIES_AT_A_TIME, Batch, Context, Stage, When
+from prunesymnet.bank.query import Query
+from prunesymnet.bank.targets import unwrap
+from prunesymnet.search.stages.base import Batch, Context, Stage, When
 
 
 def propose(context: Context) -> Iterator[Batch]:
     bank, budget = nested_bank(context), context.budget
     pairs = context.scanner.pairs(context.queries[:1], bank.first(budget.pair_nodes))
     yield Batch([proposal for proposal in pairs.proposals if proposal.exact], pairs.scored)
-    for part in in_parts(context.queries, QUERIES_AT_A_TIME):
-        singles = context.scanner.singles(part, bank)
-        yield Batch([proposal for proposal in singles.proposals if proposal.exact], singles.scored)
+    targets = unwrap(context.problem.target, (), context.problem.operators)
+    singles = context.scanner.singles([Query(target) for target in targets], bank)
+    yield Batch([proposal for proposal in singles.proposals if proposal.exact], singles.scored)
 
 
 def nested_bank(context: Context) -> Bank:

@@ -26,10 +26,10 @@ from prunesymnet.expression import (
     fold,
 )
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
-from prunesymnet.search.stages.blocks import is_product
 from prunesymnet.search.stages.groups import batches_of
 from prunesymnet.structure.frame import CLEARLY
 from prunesymnet.structure.parts import InParts, find_parts
+from prunesymnet.structure.smooth import LinearPart
 
 Array = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ def propose(context: Context) -> Iterator[Batch]:
     found, product = find_parts(problem.columns, problem.y, context.check), False
     if found is None and ((problem.y > 0).all() or (problem.y < 0).all()):
         found, product = find_parts(problem.columns, np.log(np.abs(problem.y)), context.check), True
-    if found is not None:
+    if found is not None and not (product and is_power_law(found, problem)):
         for first in first_parts(context, found, product=product):
             yield from rest_of(context, found, first, product=product)
 
@@ -90,9 +90,19 @@ def first_parts(context: Context, found: InParts, *, product: bool) -> list[Firs
     asked = _Smoothness(context.problem, found.precision, product)
     fitted = [asked.shortest(formula) for formula in list(different.values())[:CANDIDATES]]
     shortest = sorted((one for one in fitted if one is not None), key=lambda one: one.length)[:BEST]
-    if product and shortest and is_product(shortest[0].expression):
-        return []  # other stages divide by powers of columns
     return [one for one in shortest if one.length < shortest[0].length + CLEARLY]
+
+
+def is_power_law(found: InParts, problem: Problem) -> bool:
+    """Whether either part is a product of powers of its columns: other stages divide by these."""
+    for names, curve in ((found.first, found.curve), (found.rest, np.log(np.abs(problem.y)) - found.curve)):
+        columns = [problem.nonzero_columns.get(name) for name in names]
+        logs = [np.log(np.abs(column)) for column in columns if column is not None]
+        if len(logs) == len(names):
+            part = LinearPart.of(curve, np.ones_like(curve), [np.ones_like(curve), *logs])
+            if part.left <= max(ROUGHLY, found.uncertain) * float(np.var(curve)):
+                return True
+    return False
 
 
 def _without_constant(formula: Expression) -> Expression:
