@@ -101,7 +101,7 @@ class Context:
     check: Callable[[], None] = lambda: None
 
     def at(self, level: int) -> "Context":
-        return replace(self, budget=Budget.of(level))
+        return replace(self, budget=Budget.of(level, on_gpu=level > 0 and self.scanner.on_gpu))
 
     def of(self, problem: Problem) -> "Context":
         """The same with another problem, from the start."""
