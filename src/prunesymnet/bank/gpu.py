@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from prunesymnet.bank.best import LEAST_GAIN, Pairs
 from prunesymnet.bank.regression import Regression, Residual, unexplained
-from prunesymnet.bank.scan import CANCELLED, TINY
+from prunesymnet.bank.scan import CANCELLED
 from prunesymnet.bank.tiles import Layout, tiles_of
 from prunesymnet.optional import import_torch
 
@@ -53,8 +53,8 @@ ADDING = 2.0**-24  # the same of a sum, for each of its terms
 # operands it has under way.
 WIDE = {"products": (128, 2), "products_beside": (64, 3), "sums": (128, 2)}
 FORMED = 1e-6  # of a bound: more than it is rounded by where it is formed from the products, in single precision
-FOR_OPERANDS, FOR_TILES = 0.5, 0.125  # of the memory: for the filter's matrices, for tiles in double precision
-MATRICES = 6  # of a tile in double precision, at the same time
+FOR_OPERANDS, FOR_TILES = 0.5, 0.25  # of the memory: for the filter's matrices, for tiles in double precision
+MATRICES = 8  # of a tile in double precision, at the same time
 
 
 @dataclass(frozen=True)
@@ -310,9 +310,8 @@ def _look(placed: Placed, scores: _Scores, which: Any, tile: Any, keep: int) -> 
         part = slice(start, start + step)
         left, right = (side[tile[part]].long() for side in placed.sides)
         gain = scores.exact(which[part], left, right)
-        nodes = placed.is_node[left][:, :, None] & placed.is_node[right][:, None, :]
-        nodes &= upper | (left != right)[:, None, None]
-        gain = torch.where(nodes & (gain <= 2), gain, 0.0)  # not a number where two nodes are nowhere both not zero
+        # Not a number where there is no node, or where two nodes are nowhere both different from zero.
+        gain = torch.where((gain <= 2) & (upper | (left != right)[:, None, None]), gain, 0.0)
         gain, place = torch.topk(gain.flatten(1), min(keep, TILE * TILE), dim=1)
         one, two = left[:, None] * TILE + place // TILE, right[:, None] * TILE + place % TILE
         target, size = (a[:, None].expand(gain.shape) for a in (which[part], level[tile[part]]))
@@ -422,9 +421,7 @@ class _Products:
 
     def nodes(self, tiles: Any) -> Any:
         """Of some tiles, in double precision [tiles, TILE, points]."""
-        out = self.placed.of_tiles(self.placed.values, tiles) * self.placed.of_tiles(self.scale, tiles)[:, :, None]
-        out[out.abs() < TINY] = 0.0
-        return out
+        return self.placed.of_tiles(self.placed.values, tiles) * self.placed.of_tiles(self.scale, tiles)[:, :, None]
 
     def exact(self, which: Any, left: Any, right: Any) -> Any:
         torch, one, two = self.placed.torch, self.nodes(left), self.nodes(right)
@@ -451,11 +448,12 @@ class _Products:
         starts = placed.put(np.cumsum([2, *(len(fixed) + 1 for fixed in self.fixed)])).int()
 
         def rows(block: slice) -> Any:
-            numbers = placed.torch.arange(block.start, block.stop, device=placed.values.device)
-            return self.nodes(numbers).flatten(0, 1)
+            mine = slice(block.start * TILE, block.stop * TILE)
+            return placed.values[mine] * self.scale[mine, None]
 
         def run(a: slice, b: slice, lefts: Any, rights: Any) -> Any:
-            one, two = rows(a), rows(b)
+            one = rows(a)
+            two = one if a == b else rows(b)
             left = [one.square() * self.weights, one * self.weights, *(one * term for term in every)]
             operands = _Operands.of(left, placed, precision), _Operands.of([two, two.square()], placed, precision)
             if not placed.fused:
@@ -499,6 +497,7 @@ class _Sums:
     scale: Any  # of each node: of length 1 with it, centred
     parts: Any  # [nodes, fixed terms]: what the nodes have of these
     left_over: Any  # of each node, beside these
+    sizes: Any  # the same, not below what single precision would lose; inf where there is no node
     along: Any  # [regressions, nodes]
 
     @classmethod
@@ -512,7 +511,8 @@ class _Sums:
         scale = torch.where(square > 0, square.rsqrt(), 0.0)
         parts = (centred @ basis[1:].T) * scale[:, None]
         left_over = 1 - parts.square().sum(dim=1)
-        return cls(placed, root, basis, scale, parts, left_over, (targets @ centred.T) * scale)
+        sizes = torch.where(placed.is_node.view(-1), left_over.clamp(CANCELLED, 1.0), torch.inf)
+        return cls(placed, root, basis, scale, parts, left_over, sizes, (targets @ centred.T) * scale)
 
     def nodes(self, tiles: Any) -> Any:
         """Of some tiles, in double precision, centred and of length 1 [tiles, TILE, points]."""
@@ -524,7 +524,7 @@ class _Sums:
         of_tiles = self.placed.of_tiles
         alike = self.nodes(left) @ self.nodes(right).transpose(1, 2)
         alike -= of_tiles(self.parts, left) @ of_tiles(self.parts, right).transpose(1, 2)
-        size = self.left_over.clamp(CANCELLED, 1.0)
+        size = self.sizes
         one, two = of_tiles(size, left)[:, :, None], of_tiles(size, right)[:, None, :]
         along = self.along.view(len(self.along), len(self.placed.layout), TILE)
         u, v = along[which, left][:, :, None], along[which, right][:, None, :]
@@ -540,14 +540,15 @@ class _Sums:
         longer = torch.where(usable, self.left_over.rsqrt(), 0.0)
         along = (self.along * longer).float().to(placed.device)
 
-        def rows(block: slice) -> Any:
-            numbers = torch.arange(block.start, block.stop, device=placed.values.device)
-            nodes = self.nodes(numbers).flatten(0, 1)
+        def rows(block: slice) -> _Operands:
             mine = slice(block.start * TILE, block.stop * TILE)
-            return (nodes - self.parts[mine] @ self.basis[1:]) * longer[mine, None]
+            nodes = placed.values[mine] * self.root
+            nodes -= (nodes @ self.basis.T) @ self.basis
+            return _Operands.of([nodes * (self.scale * longer)[mine, None]], placed, precision)
 
         def run(a: slice, b: slice, lefts: Any, rights: Any) -> Any:
-            left, right = (_Operands.of([rows(block)], placed, precision) for block in (a, b))
+            left = rows(a)
+            right = left if a == b else rows(b)
             one, two = (along[:, block.start * TILE : block.stop * TILE].contiguous() for block in (a, b))
             if placed.fused:
                 return _launch("sums", precision, placed, left, right, lefts, rights, one, two, len(along))
