@@ -33,8 +33,10 @@ from prunesymnet.bank.gpu import TILE, Placed, _Products, _Sums, scan_placed
 from prunesymnet.bank.regression import Regression, Residual
 from prunesymnet.bank.scan import scan
 from prunesymnet.data import Dataset, make_dataset
-from prunesymnet.expression import evaluate
+from prunesymnet.expression import Constant, evaluate
+from prunesymnet.operators import DEFAULT
 from prunesymnet.search import PRESETS, ExhaustiveSettings, SearchSettings, search
+from prunesymnet.search.budget import Budget
 
 FILE = record.RESULTS / "gpu.json"
 NODES, MILLION = 32_768, 1_000_000
@@ -231,6 +233,32 @@ def both_searches(task: tuple[str, Problem, float]) -> list[dict[str, Any]]:
     return [here, here | {"device": "cuda", "same": True} if same else one_search(*task, "cuda", LIMIT)]
 
 
+# Formulas that need a larger bank: of two nodes that the second level's bank has on a GPU, and not without one.
+DEEP, DEEP_LIMIT = 28, 8.0  # how many, and seconds for each
+
+
+def deep_problems() -> Iterator[tuple[str, Problem, float]]:
+    """Products a*f*g + b and sums a*f + b*g of such nodes, with a and b drawn by chance."""
+    small, large = (Budget.of(1, on_gpu=on_gpu).pair_nodes for on_gpu in (False, True))
+    names = ("x", "y", "z")
+    for seed in range(DEEP):
+        rng = np.random.default_rng([600, seed])
+        bank = grow_bank({name: rng.uniform(-5, 5, POINTS) for name in names}, DEFAULT, large)
+        one, two = (bank.expression(int(node)) for node in rng.integers(small, len(bank), 2))
+        a, b = (Constant(float(value)) for value in rng.uniform(0.5, 2, 2).round(2))
+        formula = a * one * two + b if seed % 2 else a * one + b * two
+        ranges = dict.fromkeys(names, (-5.0, 5.0))
+        yield "deep", Problem(f"deep-{seed:02d}", "deep", formula, {n: ranges[n] for n in formula.variables}), 0.0
+
+
+def both_deep(task: tuple[str, Problem, float]) -> list[dict[str, Any]]:
+    return [one_search(*task, device, DEEP_LIMIT) for device in ("cpu", "cuda")]
+
+
+def deep() -> Iterator[dict[str, Any]]:
+    yield from in_processes(both_deep, list(deep_problems()))
+
+
 def in_processes(call: Callable[[Any], list[dict[str, Any]]], tasks: list[Any]) -> Iterator[dict[str, Any]]:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max(CORES - 2, 1), context, initializer=warmed) as pool:
@@ -410,19 +438,25 @@ def million_table() -> str:
 
 
 def searches_table() -> str:
-    part = read()["searches"]
-    titles = {"random": "random formulas", "further": "the further sets", "noise": "the paper's formulas, 1% noise"}
+    found = read()
+    titles = {
+        "random": "random formulas", "further": "the further sets", "noise": "the paper's formulas, 1% noise",
+        "deep": "two nodes that only the larger bank has",
+    }  # fmt: skip
     lines = [
-        f"| {LIMIT:.0f} s each, one core ({made_by(part)}) | problems | recovered, CPU | GPU | right form, CPU | GPU | "
-        "mean seconds, CPU | GPU | searches that came to the GPU |",
-        "|---|---|---|---|---|---|---|---|---|",
+        f"| one core each ({made_by(found['searches'])}) | problems | seconds allowed | recovered, CPU | GPU | "
+        "right form, CPU | GPU | mean seconds, CPU | GPU | searches that came to the GPU |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
+    every = [row for part in ("searches", "deep") for row in found.get(part, {}).get("rows", ())]
     for name, title in titles.items():
-        sides = [[row for row in part["rows"] if (row["part"], row["device"]) == (name, d)] for d in ("cpu", "cuda")]
+        sides = [[row for row in every if (row["part"], row["device"]) == (name, d)] for d in ("cpu", "cuda")]
+        if not sides[0]:
+            continue
         counts = [[sum(row[what] for row in side) for side in sides] for what in ("recovered", "form")]
         means = [f"{np.mean([row['seconds'] for row in side]):.1f}" for side in sides]
         used = sum(not row.get("same", False) for row in sides[1])
-        cells = [len(sides[0]), *counts[0], *counts[1], *means, used]
+        cells = [len(sides[0]), f"{sides[0][0]['limit']:.0f}", *counts[0], *counts[1], *means, used]
         lines.append(f"| {title} | {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
 
@@ -443,7 +477,9 @@ def networks_table() -> str:
     return "\n".join(lines)
 
 
-PARTS = {"filters": filters, "scans": scans, "million": million, "searches": searches, "networks": networks}
+PARTS = {
+    "filters": filters, "scans": scans, "million": million, "searches": searches, "deep": deep, "networks": networks
+}  # fmt: skip
 
 
 def main() -> None:
@@ -455,17 +491,18 @@ def main() -> None:
     import triton
 
     made = record.provenance() | {"gpu": torch.cuda.get_device_name()}
-    made["versions"]["triton"] = triton.__version__
+    made["versions"] |= {"triton": triton.__version__, "cuda": torch.version.cuda}
     found = read()
     for name in options.parts.split(","):
-        began = time.perf_counter()
-        with threadpool_limits(1, user_api="blas"):
-            rows = list(PARTS[name]())
+        began, rows = time.perf_counter(), []
         settings = {"points": POINTS, "limit": LIMIT, "some": SOME, "memory": MEMORY}
-        found[name] = made | {"settings": settings, "seconds": time.perf_counter() - began, "rows": rows}
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(json.dumps(found, indent=1) + "\n")
-        print(f"{name}: {len(rows)} rows, {found[name]['seconds']:.0f} s", flush=True)
+        with threadpool_limits(1, user_api="blas"):
+            for row in PARTS[name]():
+                rows.append(row)
+                seconds = time.perf_counter() - began
+                found[name] = made | {"settings": settings, "seconds": seconds, "rows": rows}
+                options.out.write_text(json.dumps(found, indent=1) + "\n")  # what is there, if it is ended
+        print(f"{name}: {len(rows)} rows, {time.perf_counter() - began:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ of nodes that fit the memory asked for.
 
 import importlib.util
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -333,9 +333,10 @@ class _Operands:
     rows: int
 
     @classmethod
-    def of(cls, parts: list[Any], placed: Placed, precision: str) -> "_Operands":
-        torch, (rows, points) = placed.torch, parts[0].shape
-        shape = len(parts), rows, -(-points // STEP) * STEP
+    def of(cls, parts: Iterable[Any], count: int, rows: int, placed: Placed, precision: str) -> "_Operands":
+        """Of `count` matrices in double precision, made one by one."""
+        torch, points = placed.torch, placed.points
+        shape = count, rows, -(-points // STEP) * STEP
         full = torch.zeros(shape, dtype=torch.float32, device=placed.device)
         for k, part in enumerate(parts):
             full[k, :, :points] = part
@@ -359,7 +360,7 @@ def _each_block(placed: Placed, count: int, regressions: int, run: Callable[[sli
     """The bounds [regressions, tiles] that `run` gives for pairs of blocks of nodes, so large that `count` operands of
     each fit the memory."""
     points = -(-placed.points // STEP) * STEP
-    # Four bytes of each operand's numbers, and what they are made from: three copies in double precision.
+    # Eight bytes of each operand's numbers while it is made, and three matrices that they are made from.
     most = int(FOR_OPERANDS * placed.memory * 2**30 / (TILE * points * (4 * 2 * count + 3 * 8)))
     blocks = placed.layout.blocks(most)
     count, device = len(placed.sides[0]), placed.values.device
@@ -454,8 +455,13 @@ class _Products:
         def run(a: slice, b: slice, lefts: Any, rights: Any) -> Any:
             one = rows(a)
             two = one if a == b else rows(b)
-            left = [one.square() * self.weights, one * self.weights, *(one * term for term in every)]
-            operands = _Operands.of(left, placed, precision), _Operands.of([two, two.square()], placed, precision)
+            factors = (None, self.weights, *every)
+            left = (one.square() * self.weights if factor is None else one * factor for factor in factors)
+            right = (two if k == 0 else two.square() for k in range(2))
+            operands = (
+                _Operands.of(left, len(factors), len(one), placed, precision),
+                _Operands.of(right, 2, len(two), placed, precision),
+            )
             if not placed.fused:
                 return self.plain(precision, *operands, starts.tolist())[:, lefts.long(), rights.long()]
             more = ("products_beside", starts) if any(self.fixed) else ("products",)
@@ -544,7 +550,8 @@ class _Sums:
             mine = slice(block.start * TILE, block.stop * TILE)
             nodes = placed.values[mine] * self.root
             nodes -= (nodes @ self.basis.T) @ self.basis
-            return _Operands.of([nodes * (self.scale * longer)[mine, None]], placed, precision)
+            nodes *= (self.scale * longer)[mine, None]
+            return _Operands.of([nodes], 1, len(nodes), placed, precision)
 
         def run(a: slice, b: slice, lefts: Any, rights: Any) -> Any:
             left = rows(a)
