@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import record
 from benchmarks.conditions import FURTHER, NOISE, POINTS
+from benchmarks.gpu_tables import FILE, read
 from benchmarks.problems import Problem, load, noisy
 from benchmarks.recovery import recovered, right_form
 from prunesymnet.bank.bank import Bank, grow_bank
@@ -35,10 +36,10 @@ from prunesymnet.bank.scan import scan
 from prunesymnet.data import Dataset, make_dataset
 from prunesymnet.expression import Constant, evaluate
 from prunesymnet.operators import DEFAULT
+from prunesymnet.optional import device_of
 from prunesymnet.search import PRESETS, ExhaustiveSettings, SearchSettings, search
 from prunesymnet.search.budget import Budget
 
-FILE = record.RESULTS / "gpu.json"
 NODES, MILLION = 32_768, 1_000_000
 CPU_NODES = 8_192  # of a bank that one core scans in a second
 MEMORY = 16.0  # GiB, for the bank of a million nodes
@@ -206,6 +207,8 @@ def warmed() -> None:
     """A process that has started its GPU and compiled the kernels, so that no search is charged with that."""
     os.environ["OMP_NUM_THREADS"] = "1"
     threadpool_limits(1)
+    if device_of("auto") == "cpu":
+        return
     bank = bank_of(1500)
     placed = Placed.of(bank.values, bank.complexity, "cuda")
     for products, (count, fixed) in product((True, False), ((2, 0), (1, 2))):
@@ -272,11 +275,10 @@ def searches() -> Iterator[dict[str, Any]]:
 
 # ---- networks ------------------------------------------------------------------------------------------
 
-HARD = 5  # problems of each kind where enumeration fails
+HARD = 4  # problems of each kind where enumeration fails
 KINDS = {"many columns": (10, 2, 0.0), "several terms": (3, 4, 0.0), "several terms, noise": (3, 4, NOISE)}
 ROWS, FRESH = 400, 2000  # rows to search on, of which a quarter chooses between two formulas; rows that judge
 RESTARTS = 64  # networks that are trained together
-BETTER = 0.9  # of the error: what is not less than that is no better
 
 
 def hard_problem(kind: str, seed: int) -> tuple[Dataset, Dataset]:
@@ -307,19 +309,20 @@ def error_of(formula: Any, data: Dataset) -> float:
 
 
 def with_and_without_networks(task: tuple[str, int]) -> list[dict[str, Any]]:
-    """The default search for the whole time; and for half of it, and networks on the GPU for the other half."""
+    """The default search for the whole time; and for half of it, and networks for the other half; on a GPU, if there is
+    one."""
     table, fresh = hard_problem(*task)
     choosing = np.arange(ROWS) % 4 == 0
     fitted, chosen_on = table.take(~choosing), table.take(choosing)
 
     def banks(limit: float) -> Any:
-        exhaustive = ExhaustiveSettings(device="cuda")
+        exhaustive = ExhaustiveSettings(device="auto")
         return search(fitted, SearchSettings(time_limit=limit, workers=1, exhaustive=exhaustive)).best.expression
 
     training = replace(PRESETS["paper+"].training, restarts=RESTARTS)
     networks = replace(PRESETS["paper+"], time_limit=LIMIT / 2, training=training, max_epochs=10**6, workers=1)
     found = {"banks": banks(LIMIT), "half": banks(LIMIT / 2)}
-    found["networks"] = search(fitted, networks.on_device("cuda")).best.expression
+    found["networks"] = search(fitted, networks.on_device("auto")).best.expression
     found["both"] = min((found["half"], found["networks"]), key=lambda formula: error_of(formula, chosen_on))
     errors = {name: error_of(formula, fresh) for name, formula in found.items()}
     return [{"kind": task[0], "seed": task[1], "limit": LIMIT, "restarts": RESTARTS, "errors": errors}]
@@ -327,154 +330,6 @@ def with_and_without_networks(task: tuple[str, int]) -> list[dict[str, Any]]:
 
 def networks() -> Iterator[dict[str, Any]]:
     yield from in_processes(with_and_without_networks, list(product(KINDS, range(HARD))))
-
-
-# ---- tables --------------------------------------------------------------------------------------------
-
-
-def read() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(FILE.read_text()) if FILE.exists() else {}
-    return found
-
-
-def made_by(part: dict[str, Any]) -> str:
-    return f"{part['gpu']}, torch {part['versions']['torch']}, commit {part['commit']}"
-
-
-def filters_table() -> str:
-    part = read()["filters"]
-    rows = [row for row in part["rows"] if row["kind"] != "peak"]
-    kinds = [("products", 1, 0), ("products", 4, 0), ("products", 1, 2), ("sums", 1, 0), ("sums", 4, 0), ("sums", 1, 2)]
-    heads = [
-        f"{kind}, {'one target' if count == 1 else f'{count} targets'}{', two fixed terms' if fixed else ''}"
-        for kind, count, fixed in kinds
-    ]
-    lines = [
-        f"| pairs a second, {NODES:,} nodes, {POINTS} rows ({made_by(part)}) | {' | '.join(heads)} |",
-        "|---|" + "---|" * len(kinds),
-    ]
-    ways = {
-        "kernel, 11 bits (TF32), alone": ("tf32", True, True),
-        "kernel, 11 bits (TF32)": ("tf32", True, False),
-        "kernel, 16 bits (three products of bfloat16), alone": ("bf16x3", True, True),
-        "kernel, 16 bits (three products of bfloat16)": ("bf16x3", True, False),
-        "PyTorch, single precision": ("float32", False, False),
-        "PyTorch, double precision": ("float64", False, False),
-    }
-    for title, (precision, kernel, alone) in ways.items():
-        cells = []
-        for kind, count, fixed in kinds:
-            found = [
-                row["pairs_per_second"]
-                for row in rows
-                if (row["kind"], row["targets"], row["fixed_terms"]) == (kind, count, fixed)
-                and (row["precision"], row["kernel"], row.get("alone", False)) == (precision, kernel, alone)
-            ]
-            cells.append(f"{found[0]:.1e}" if found else "")
-        lines.append(f"| {title} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def floor_table() -> str:
-    """Operations and bytes of a pair, and how fast these could be done at most."""
-    part = read()["filters"]
-    peak = {row["precision"]: row["operations_per_second"] for row in part["rows"] if row["kind"] == "peak"}
-    best = {
-        row["precision"]: row["pairs_per_second"]
-        for row in part["rows"]
-        if row["kind"] == "products" and (row["targets"], row["fixed_terms"]) == (1, 0) and row.get("alone")
-    }
-    operations = 3 * 2 * POINTS
-    moved = 5 * TILE * POINTS * 4 / TILE**2  # of five operands, by a tile of pairs
-    lines = [
-        "| products for one target | operations a pair | bytes a pair | large matrix products a second | so at most | "
-        "measured | share |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for title, precision, unit, times in (("TF32", "tf32", "tf32", 1), ("three of bfloat16", "bf16x3", "bf16", 3)):
-        most = peak[unit] / (times * operations)
-        lines.append(
-            f"| {title} | {times * operations:,} | {moved:.0f} | {peak[unit] / 1e12:.0f} TFLOP/s | {most:.1e} pairs/s "
-            f"| {best[precision]:.1e} pairs/s | {best[precision] / most:.0%} |"
-        )
-    return "\n".join(lines)
-
-
-def scans_table() -> str:
-    part = read()["scans"]
-    lines = [
-        f"| the five best of each complexity ({part['machine']}; {made_by(part)}) | GPU | one core | "
-        f"{part['cores']} cores |",
-        "|---|---|---|---|",
-    ]
-    keys = list(dict.fromkeys((row["kind"], row["targets"], row["nodes"]) for row in part["rows"]))
-    for key in sorted(keys):
-        cells = []
-        for device, cores in (("cuda", None), ("cpu", 1), ("cpu", part["cores"])):
-            found = [
-                row
-                for row in part["rows"]
-                if (row["kind"], row["targets"], row["nodes"]) == key
-                and (row["device"], row.get("cores")) == (device, cores)
-            ]
-            cells.append(
-                f"{1000 * found[0]['seconds']:.1f} ms, {found[0]['pairs_per_second']:.1e} pairs/s" if found else ""
-            )
-        targets = "one target" if key[1] == 1 else f"{key[1]} targets"
-        lines.append(f"| {key[0]} of {key[2]:,} nodes, {targets} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def million_table() -> str:
-    part = read()["million"]
-    lines = [f"| a bank of {MILLION:,} nodes ({made_by(part)}) | memory asked for | seconds | most memory used |"]
-    lines.append("|---|---|---|---|")
-    for row in part["rows"]:
-        rate = f" ({row['pairs_per_second']:.1e} pairs/s)" if "pairs_per_second" in row else ""
-        memory = f"{row['memory']:g} GiB" if "memory" in row else ""
-        used = f"{row['GiB']:.1f} GiB" if "GiB" in row else ""
-        lines.append(f"| {row['what']}{rate} | {memory} | {row['seconds']:.2f} | {used} |")
-    return "\n".join(lines)
-
-
-def searches_table() -> str:
-    found = read()
-    titles = {
-        "random": "random formulas", "further": "the further sets", "noise": "the paper's formulas, 1% noise",
-        "deep": "two nodes that only the larger bank has",
-    }  # fmt: skip
-    lines = [
-        f"| one core each ({made_by(found['searches'])}) | problems | seconds allowed | recovered, CPU | GPU | "
-        "right form, CPU | GPU | mean seconds, CPU | GPU | searches that came to the GPU |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    every = [row for part in ("searches", "deep") for row in found.get(part, {}).get("rows", ())]
-    for name, title in titles.items():
-        sides = [[row for row in every if (row["part"], row["device"]) == (name, d)] for d in ("cpu", "cuda")]
-        if not sides[0]:
-            continue
-        counts = [[sum(row[what] for row in side) for side in sides] for what in ("recovered", "form")]
-        means = [f"{np.mean([row['seconds'] for row in side]):.1f}" for side in sides]
-        used = sum(not row.get("same", False) for row in sides[1])
-        cells = [len(sides[0]), f"{sides[0][0]['limit']:.0f}", *counts[0], *counts[1], *means, used]
-        lines.append(f"| {title} | {' | '.join(map(str, cells))} |")
-    return "\n".join(lines)
-
-
-def networks_table() -> str:
-    part = read()["networks"]
-    lines = [
-        f"| {LIMIT:.0f} s each ({made_by(part)}) | problems | half of the time for networks is better | worse | "
-        "median error, banks | banks and networks | networks alone, half of the time |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for kind in KINDS:
-        errors = [row["errors"] for row in part["rows"] if row["kind"] == kind]
-        better = sum(e["both"] < BETTER * e["banks"] for e in errors)
-        worse = sum(e["banks"] < BETTER * e["both"] for e in errors)
-        medians = [f"{np.median([e[name] for e in errors]):.2g}" for name in ("banks", "both", "networks")]
-        lines.append(f"| {kind} | {len(errors)} | {better} | {worse} | {' | '.join(medians)} |")
-    return "\n".join(lines)
 
 
 PARTS = {
@@ -488,10 +343,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=FILE)
     options = parser.parse_args()
     import torch
-    import triton
 
-    made = record.provenance() | {"gpu": torch.cuda.get_device_name()}
-    made["versions"] |= {"triton": triton.__version__, "cuda": torch.version.cuda}
+    made = record.provenance()
+    if torch.cuda.is_available():
+        made["gpu"] = torch.cuda.get_device_name()
+        made["versions"] |= {"triton": record.version("triton"), "cuda": torch.version.cuda}
     found = read()
     for name in options.parts.split(","):
         began, rows = time.perf_counter(), []
