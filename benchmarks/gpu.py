@@ -5,8 +5,9 @@
 
 The parts: `filters` (bounds of all pairs, by kernel and precision), `scans` (the best pairs of each complexity, as a
 search asks for them), `million` (a bank of a million nodes), `searches` (recovered or not, and seconds; on one core
-each, with a GPU that the processes share, and without one), `networks` (the default search against one whose second
-half trains networks).
+each, with a GPU that the processes share, and without one), `deep` (the same of formulas that need a larger bank),
+`stages` (where a search's seconds go without a GPU), `networks` (the default search against one whose second half
+trains networks). The last two need no GPU.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import json
 import multiprocessing
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
@@ -39,6 +41,7 @@ from prunesymnet.operators import DEFAULT
 from prunesymnet.optional import device_of
 from prunesymnet.search import PRESETS, ExhaustiveSettings, SearchSettings, search
 from prunesymnet.search.budget import Budget
+from prunesymnet.search.result import Update
 
 NODES, MILLION = 32_768, 1_000_000
 CPU_NODES = 8_192  # of a bank that one core scans in a second
@@ -273,6 +276,27 @@ def searches() -> Iterator[dict[str, Any]]:
     yield from in_processes(both_searches, list(problems()))
 
 
+def stages() -> Iterator[dict[str, Any]]:
+    """Where the seconds of three levels go on one core, without a GPU: what of them a GPU could take over."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.3, 4, (POINTS, 3))
+    x, y, z = X.T
+    target = np.sin(1.7 * x * y + 0.3) * np.exp(-z * y) + np.log(x + z**2) * np.tanh(x - y) / (1 + np.sqrt(z))
+    target += NOISE / 10 * target.std() * rng.normal(size=POINTS)  # so little that the search goes on
+    spent: Counter[tuple[int, str]] = Counter()
+    last = time.process_time()
+
+    def watch(update: Update) -> None:
+        nonlocal last
+        spent[update.levels, update.stage] += time.process_time() - last
+        last = time.process_time()
+
+    settings = SearchSettings(time_limit=1200, workers=1, exhaustive=ExhaustiveSettings(levels=3))
+    search(make_dataset(X, target), settings, watch=watch)
+    for (level, stage), seconds in sorted(spent.items()):
+        yield {"level": level, "stage": stage, "seconds": seconds}
+
+
 # ---- networks ------------------------------------------------------------------------------------------
 
 HARD = 4  # problems of each kind where enumeration fails
@@ -333,7 +357,8 @@ def networks() -> Iterator[dict[str, Any]]:
 
 
 PARTS = {
-    "filters": filters, "scans": scans, "million": million, "searches": searches, "deep": deep, "networks": networks
+    "filters": filters, "scans": scans, "million": million, "searches": searches, "deep": deep, "stages": stages,
+    "networks": networks,
 }  # fmt: skip
 
 

@@ -29,8 +29,9 @@ def filters() -> str:
         f"{kind}, {'one target' if count == 1 else f'{count} targets'}{', two fixed terms' if fixed else ''}"
         for kind, count, fixed in kinds
     ]
+    size = f"{rows[0]['nodes']:,} nodes, {part['settings']['points']} rows"
     lines = [
-        f"| pairs a second, {rows[0]['nodes']:,} nodes, {part['settings']['points']} rows ({made_by(part)}) | {' | '.join(heads)} |",
+        f"| pairs a second, {size} ({made_by(part)}) | {' | '.join(heads)} |",
         "|---|" + "---|" * len(kinds),
     ]
     ways = {
@@ -108,10 +109,11 @@ def scans() -> str:
 
 def million() -> str:
     part = read()["million"]
+    nodes = f"{part['rows'][0]['nodes']:,} nodes"
     lines = [
-        f"| a bank of {part['rows'][0]['nodes']:,} nodes ({made_by(part)}) | memory asked for | seconds | most memory used |"
+        f"| a bank of {nodes} ({made_by(part)}) | memory asked for | seconds | most memory used |",
+        "|---|---|---|---|",
     ]
-    lines.append("|---|---|---|---|")
     for row in part["rows"]:
         rate = f" ({row['pairs_per_second']:.1e} pairs/s)" if "pairs_per_second" in row else ""
         memory = f"{row['memory']:g} GiB" if "memory" in row else ""
@@ -144,11 +146,42 @@ def searches() -> str:
     return "\n".join(lines)
 
 
+# Stages by what they wait for: which of it a GPU takes over, and which it could.
+WORK = {
+    "all pairs of a bank (on the GPU)": ("pairs", "query_pairs", "pursuit"),
+    "single nodes of a large bank (on the GPU)": ("singles", "factored_quotients"),
+    "families": ("families",),
+    "frequencies and phases": ("frequencies", "phases"),
+    "groups": ("groups", "in_groups", "in_groups_again"),
+    "fits, and changes to the best formulas": ("fits", "grafts", "blocks"),
+}
+
+
+def stages() -> str:
+    """The share of each kind of work in a level's seconds."""
+    part = read()["stages"]
+    levels = sorted({row["level"] for row in part["rows"]})
+    totals = {level: sum(row["seconds"] for row in part["rows"] if row["level"] == level) for level in levels}
+    named = {stage for stages in WORK.values() for stage in stages}
+    others = tuple(sorted({row["stage"] for row in part["rows"]} - named))
+    heads = " | ".join(f"level {level}" for level in levels)
+    lines = [
+        f"| one core, no GPU ({part['machine']}, commit {part['commit']}) | {heads} |",
+        "|---|" + "---|" * len(levels),
+    ]
+    for title, some in (*WORK.items(), ("the rest", others)):
+        sums = [sum(r["seconds"] for r in part["rows"] if r["level"] == n and r["stage"] in some) for n in levels]
+        shares = " | ".join(f"{part_of / totals[n]:.0%}" for part_of, n in zip(sums, levels, strict=True))
+        lines.append(f"| {title} | {shares} |")
+    seconds = " | ".join(f"{totals[level]:.0f}" for level in levels)
+    return "\n".join([*lines, f"| seconds | {seconds} |"])
+
+
 def networks() -> str:
     part = read()["networks"]
     lines = [
-        f"| {part['rows'][0]['limit']:.0f} s each ({made_by(part)}) | problems | half of the time for networks is better | worse | "
-        "median error, banks | banks and networks | networks alone, half of the time |",
+        f"| {part['rows'][0]['limit']:.0f} s each ({made_by(part)}) | problems | half of the time for networks is better "
+        "| worse | median error, banks | banks and networks | networks alone, half of the time |",
         "|---|---|---|---|---|---|---|",
     ]
     for kind in dict.fromkeys(row["kind"] for row in part["rows"]):

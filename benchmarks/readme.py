@@ -1,5 +1,5 @@
-"""Puts the tables of the results files into README.md and the pages of the docs that have marks for them; `--check` only says if
-they differ."""
+"""Puts the tables of the results files into README.md and the pages of the docs that have marks for them; `--check` only
+says if they differ."""
 
 import re
 import sys
@@ -35,6 +35,7 @@ TABLES = {
     "gpu-scans": gpu_tables.scans,
     "gpu-million": gpu_tables.million,
     "gpu-searches": gpu_tables.searches,
+    "gpu-stages": gpu_tables.stages,
     "gpu-networks": gpu_tables.networks,
     "stability": stability,
     "startup": lambda: startup.summary(record.read("startup")),
