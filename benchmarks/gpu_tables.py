@@ -180,8 +180,8 @@ def stages() -> str:
 def networks() -> str:
     part = read()["networks"]
     lines = [
-        f"| {part['rows'][0]['limit']:.0f} s each ({made_by(part)}) | problems | half of the time for networks is better "
-        "| worse | median error, banks | banks and networks | networks alone, half of the time |",
+        f"| {part['rows'][0]['limit']:.0f} s each ({made_by(part)}) | problems | half of the time for networks is "
+        "better | worse | median error, banks | banks and networks | networks alone, half of the time |",
         "|---|---|---|---|---|---|---|",
     ]
     for kind in dict.fromkeys(row["kind"] for row in part["rows"]):

@@ -1,5 +1,5 @@
-"""Puts the tables of the results files into README.md and the pages of the docs that have marks for them; `--check` only
-says if they differ."""
+"""Puts the tables of the results files into README.md and the pages of the docs that have marks for them; `--check`
+only says if they differ."""
 
 import re
 import sys
