@@ -199,6 +199,7 @@ def test_a_scanner_puts_large_banks_on_the_gpu(monkeypatch):
     assert not used  # the bank is too small to pay
     monkeypatch.setattr(query, "PAIRED_ON_GPU", 1)
     monkeypatch.setattr(query, "TRIED_ON_GPU", 1)
+    monkeypatch.setattr(query, "AUTO", 1)
     there, scanner = answers("auto")
     assert used == ["pairs", "pairs", "singles"]
     assert here == small == there

@@ -33,6 +33,7 @@ NEGLIGIBLE, ROUNDING = 1e-10, 1e-15  # of the target's variation, of its size: a
 # Nodes of a bank from which on a GPU scans it faster than one core: all pairs, and one by one (measured on an H200).
 # Banks of a search's first level are smaller, so that a search which ends there does not wait for the GPU to start.
 PAIRED_ON_GPU, TRIED_ON_GPU = 1000, 20_000
+AUTO = 3  # times as many where nobody asked for it: a level whose banks are that large takes a minute without a GPU
 BANKS_ON_GPU = 3  # for pairs, for single nodes, for several terms
 PROPOSALS = 6  # for each pair that a scan keeps of each complexity: about as many complexities matter
 
@@ -122,17 +123,17 @@ class Scanner:
     _placed: dict[int, tuple[Array, Placed]] = field(default_factory=dict, repr=False, compare=False)
 
     def scan(self, bank: Bank, regressions: list[Regression], *, products: bool) -> list[Pairs]:
-        if len(bank) >= PAIRED_ON_GPU and self.on_gpu:
+        if self.on_gpu(len(bank), PAIRED_ON_GPU):
             return scan_placed(self.placed(bank), regressions, products=products, keep=self.keep)
         return scan(
             bank.values, bank.complexity, regressions, products=products, keep=self.keep, workers=self.workers,
             memory=self.memory,
         )  # fmt: skip
 
-    @property
-    def on_gpu(self) -> bool:
-        """Whether there is a GPU for large banks; to know that takes some seconds, the first time."""
-        return device_of(self.device) != "cpu"
+    def on_gpu(self, nodes: int, least: int = PAIRED_ON_GPU) -> bool:
+        """Whether a bank of so many nodes is scanned on a GPU. Smaller ones do not even ask whether there is one, which
+        takes seconds."""
+        return nodes >= least * (AUTO if self.device == "auto" else 1) and device_of(self.device) != "cpu"
 
     def placed(self, bank: Bank) -> Placed:
         """A bank on the GPU, where it stays as long as no more than a few others are asked for."""
@@ -164,7 +165,7 @@ class Scanner:
         if not queries:
             return Answers([], [], 0)
         regressions = [query.regression() for query in queries]
-        if len(bank) >= TRIED_ON_GPU and self.on_gpu:
+        if self.on_gpu(len(bank), TRIED_ON_GPU):
             found = scan_singles_placed(self.placed(bank), regressions, keep=self.keep)
         else:
             found = scan_singles(bank.values, bank.complexity, regressions, keep=self.keep)
