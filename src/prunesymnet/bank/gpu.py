@@ -18,7 +18,8 @@ of nodes that fit the memory asked for.
 
 import importlib.util
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -60,8 +61,8 @@ MATRICES = 8  # of a tile in double precision, at the same time
 @dataclass(frozen=True)
 class Placed:
     """A bank on a device: `values` [rows, points] in tiles, zeros where there is no node. `fused`: bounds come from the
-    kernels; `filters`: the precision of the bounds' numbers for products, the next where the one before leaves too much
-    to look at (of ROUNDING; None: those that are fastest)."""
+    kernels; `filters`: the precision of the bounds' numbers, the next where the one before leaves too much to look at
+    (of ROUNDING; None: those that are fastest)."""
 
     torch: Any
     device: str
@@ -368,9 +369,21 @@ def _each_block(placed: Placed, count: int, regressions: int, run: Callable[[sli
     for k, a in enumerate(blocks):
         for b in blocks[k:]:
             left, right = placed.all_at_once if len(blocks) == 1 else map(placed.put, tiles_of(a, b))
-            found = run(a, b, (left - a.start).int(), (right - b.start).int())
+            with _full_precision(placed.torch):
+                found = run(a, b, (left - a.start).int(), (right - b.start).int())
             out[:, placed.place(left, right)] = found.to(out.device)
     return out.mul_(1 + FORMED)
+
+
+@contextmanager
+def _full_precision(torch: Any) -> Iterator[None]:
+    """PyTorch's matrix products in single precision, whatever the program has set: the bounds count on it."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def _launch(
@@ -389,11 +402,13 @@ def _launch(
         for operands, high in ((left, TILE), (right, wide))
         for part in (operands.high, operands.low)
     ]
-    getattr(kernels, name)[(len(lefts) * (TILE // wide),)](
-        *descriptors, lefts, rights, *arrays, out, left.rows, right.rows, left.high.shape[1], regressions, len(lefts),
-        placed.off(precision), CANCELLED, TILE=TILE, WIDE=wide, STEP=STEP, SPLIT=precision == "bf16x3",
-        PRECISION="tf32" if precision == "tf32" else "ieee", num_warps=8, num_stages=stages,
-    )  # fmt: skip
+    with placed.torch.cuda.device(placed.device):  # Triton runs on the one that is current
+        getattr(kernels, name)[(len(lefts) * (TILE // wide),)](
+            *descriptors, lefts, rights, *arrays, out, left.rows, right.rows, left.high.shape[1], regressions,
+            len(lefts), placed.off(precision), CANCELLED, TILE=TILE, WIDE=wide, STEP=STEP,
+            SPLIT=precision == "bf16x3", PRECISION="tf32" if precision == "tf32" else "ieee", num_warps=8,
+            num_stages=stages,
+        )  # fmt: skip
     return out
 
 
