@@ -19,7 +19,7 @@ of nodes that fit the memory asked for.
 import importlib.util
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -369,7 +369,7 @@ def _each_block(placed: Placed, count: int, regressions: int, run: Callable[[sli
     for k, a in enumerate(blocks):
         for b in blocks[k:]:
             left, right = placed.all_at_once if len(blocks) == 1 else map(placed.put, tiles_of(a, b))
-            with _full_precision(placed.torch):
+            with nullcontext() if placed.fused else _full_precision(placed.torch):
                 found = run(a, b, (left - a.start).int(), (right - b.start).int())
             out[:, placed.place(left, right)] = found.to(out.device)
     return out.mul_(1 + FORMED)
