@@ -101,7 +101,9 @@ class Context:
     check: Callable[[], None] = lambda: None
 
     def at(self, level: int) -> "Context":
-        return replace(self, budget=Budget.of(level))
+        """At another level, whose banks are larger where a GPU scans them."""
+        budget = Budget.of(level)
+        return replace(self, budget=Budget.of(level, on_gpu=self.scanner.on_gpu(budget.pair_nodes)))
 
     def of(self, problem: Problem) -> "Context":
         """The same with another problem, from the start."""
