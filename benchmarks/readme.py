@@ -5,10 +5,26 @@ import re
 import sys
 from pathlib import Path
 
-from benchmarks import core, coverage, gpu_tables, record, scanning, speed, startup, structure, tables, time_limits
+from benchmarks import (
+    core,
+    coverage,
+    gpu_tables,
+    large,
+    many,
+    record,
+    scanning,
+    speed,
+    startup,
+    structure,
+    tables,
+    time_limits,
+)
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "measured.md", ROOT / "docs" / "gpu.md")
+PAGES = (
+    ROOT / "README.md",
+    *(ROOT / "docs" / page for page in ("measured.md", "gpu.md", "large-tables.md", "cluster.md")),
+)
 
 
 def cuda() -> str:
@@ -40,6 +56,8 @@ TABLES = {
     "stability": stability,
     "startup": lambda: startup.summary(record.read("startup")),
     "time-limits": lambda: time_limits.summary(record.read("time-limits")),
+    "many": lambda: many.summary(record.read("many")),
+    "large": lambda: large.summary(record.read("large")),
     "structure": lambda: structure.summary(record.read("structure"), record.read("laws")),
     "coverage": lambda: coverage.summary(record.read("coverage")),
 }

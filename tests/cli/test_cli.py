@@ -439,3 +439,19 @@ def test_a_benchmark_shows_its_own_help(monkeypatch, capfd):
     assert "Which benchmark" in call("bench", "--help").stdout
     call("bench", "run", "--help")
     assert "--methods" in capfd.readouterr().out
+
+
+def test_fit_many_prints_a_line_for_each_group_and_keeps_what_could_be_fitted(tmp_path):
+    rows = [f"{site},{t},{a * t * t}" for site, a in (("north", 2), ("south", 3)) for t in range(1, 12)]
+    table, out, folder = tmp_path / "sites.csv", tmp_path / "formulas.csv", tmp_path / "models"
+    table.write_text("\n".join(["site,t,s", *rows, "far,1,2", ""]))
+    options = ["-y", "s", "--by", "site", "-j", "1", "--out", str(out), "--save", str(folder)]
+    done = CliRunner().invoke(app, ["fit-many", str(table), *options])
+    assert done.exit_code == 3, done.output
+    assert "all share the form c1*t**2" in done.output
+    assert "far: DataError" in done.output
+    assert "2*t**2" in out.read_text()
+    assert len(list(folder.glob("model-*.json"))) == 2
+    done = CliRunner().invoke(app, ["fit-many", str(table), "-y", "s"])
+    assert done.exit_code == 3
+    assert "--by" in done.output

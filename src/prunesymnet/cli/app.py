@@ -70,7 +70,8 @@ RunDir = Annotated[Path, typer.Argument(help="A run's folder.", metavar="RUN")]
 Data = Annotated[
     str,
     typer.Argument(
-        help="A table: .csv, .tsv, .txt, .dat, .json, each also .gz; .xlsx, .ods, .parquet; - is standard input."
+        help="A table: .csv, .tsv, .txt, .dat, .json, each also .gz; .xlsx, .ods, .parquet; - is standard input. "
+        "For fit also a folder of .parquet or .csv files, however large."
     ),
 ]
 Exclude = Annotated[str | None, typer.Option("--exclude", help="Columns to leave out: a,b.")]
@@ -269,7 +270,8 @@ def fit(
             units_given,
             with_operators,
         )  # fmt: skip
-        from prunesymnet.cli.tables import Columns, chosen_of, datasets_of, fitted_form, labels_of
+        from prunesymnet.cli.tables import Columns, chosen_of, datasets_of, fitted_form, fitted_large, labels_of
+        from prunesymnet.data.chunks import is_large
         from prunesymnet.runs import run
         from prunesymnet.runs.files import check_can_be_written
         from prunesymnet.units import units_of_labels
@@ -304,8 +306,12 @@ def fit(
             listed(target), None if features is None else listed(features), listed(exclude or ""), weights, y_err,
             by, drop_missing, decimal, sheet, form,
         )  # fmt: skip
-        table, chosen, columns = chosen_of(data, columns)
         given = units_given(units, none=no_units)
+        if data != "-" and is_large(data):
+            found = fitted_large(data, columns, settings, given, not no_constant_units, out, not quiet)
+            finish(found, as_json, save)
+            return
+        table, chosen, columns = chosen_of(data, columns)
         if form is not None:
             model = fitted_form(table, chosen, columns, settings, given)
         else:
@@ -317,6 +323,78 @@ def fit(
                 tables, settings, columns=tuple(map(str, chosen)), folder=out, progress=not quiet, source=called
             )
         finish(model, as_json, save)
+
+
+# Long: a parameter for each option.
+@app.command()
+def fit_many(
+    data: Data,
+    target: Annotated[str, typer.Option("--target", "-y", help="The column to explain (several: a,b).")] = "",
+    by: Annotated[str, typer.Option("--by", "-b", help="The column whose values make the groups (several: a,b).")] = "",
+    features: Annotated[
+        str | None, typer.Option("--features", "-x", help="The columns to explain it by: a,b,c (left out: all others).")
+    ] = None,
+    exclude: Exclude = None,
+    drop_missing: DropMissing = False,
+    decimal: Decimal = None,
+    sheet: Sheet = None,
+    loss: LossName = "auto",
+    units: Units = None,
+    no_units: NoUnits = False,
+    time_limit: Annotated[
+        float | None,
+        typer.Option("--time-limit", "-t", help="Seconds for each group and target (left out: the preset's, 60)."),
+    ] = None,
+    max_evaluations: Evaluations = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A CSV file for the table of formulas.")] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder for the models, each from the moment it is there; what it has is not fitted again."
+        ),
+    ] = None,
+    operators: Annotated[
+        str | None, typer.Option(help="What formulas are made of, e.g. '+,-,*,/,exp' (left out: the preset's).")
+    ] = None,
+    max_complexity: Annotated[int | None, typer.Option(help="The largest complexity of a formula.")] = None,
+    selection: Annotated[Selection | None, typer.Option(help="How to choose from the front.")] = None,
+    preset: Preset = "default",
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; 0 is one for each core.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Of the random numbers: another one, another search.", min=0)] = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Find a formula for each group of rows, and for each target, with the same settings, on all cores.
+
+    Prints a table with a line for each, and whether they share one form. A group that can't be fitted has its error in
+    the table. Ctrl-C ends it with what is finished.
+    """
+    with clear_errors():
+        from prunesymnet.cli.many import fit_groups, printed
+        from prunesymnet.cli.settings import preset_named, units_given
+        from prunesymnet.cli.tables import Columns
+        from prunesymnet.estimator import PruneSymRegressor
+        from prunesymnet.runs.files import check_can_be_written
+
+        if out is not None:
+            check_can_be_written(out)
+        preset_named(preset)
+        estimator = PruneSymRegressor(
+            operators=None if operators is None else listed(operators), max_complexity=max_complexity, loss=loss,
+            units=units_given(units, none=no_units), selection=None if selection is None else selection.value,
+            time_limit=time_limit, max_evaluations=max_evaluations, preset=preset, random_state=seed, progress=False,
+        )  # fmt: skip
+        columns = Columns(
+            listed(target), None if features is None else listed(features), listed(exclude or ""),
+            drop_missing=drop_missing, decimal=decimal, sheet=sheet,
+        )  # fmt: skip
+        found = fit_groups(data, columns, listed(by), estimator, jobs=jobs or -1, folder=save, progress=not quiet)
+        if out is not None:
+            found.table().to_csv(out, index=False)
+        typer.echo(printed(found))
+        if len(found.models) + len(found.errors) < len(found):
+            raise typer.Exit(INTERRUPTED)
+        if found.errors:
+            raise typer.Exit(BAD_INPUT)
 
 
 @app.command()

@@ -135,6 +135,14 @@ def _kept(
     return model
 
 
+def keep(folder: str | os.PathLike[str], model: Model) -> None:
+    """Put a model in the place of the one that a run in this folder ended with."""
+    with RunFolder(folder) as kept:
+        kept.open()
+        kept.finish(model)
+        _warn_of_unwritten(kept)
+
+
 def _template(tables: Sequence[Dataset], settings: SearchSettings, progress: bool) -> list[Front]:
     """A search for the parts of a template."""
     if settings.constants_per is not None:
