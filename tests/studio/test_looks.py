@@ -10,7 +10,7 @@ from prunesymnet.data import make_dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.expression import parse
 from prunesymnet.runs import Model, RunFolder
-from prunesymnet.search import SearchSettings
+from prunesymnet.search import Candidate, SearchSettings, Update
 from prunesymnet.structure import Reduction
 from prunesymnet.studio.front import Founds
 from prunesymnet.studio.looks import extrapolates
@@ -186,15 +186,24 @@ def test_structure_is_shown_with_the_rows_on_one_curve(studio, client):
     made, folder = studio.workspace.new("searches")
     a, b = RNG.uniform(1, 2, (2, 50))
     data = make_dataset(np.column_stack([a, b]), a * np.sin(a * b), names=["a", "b"], target="y")
-    law = Equation.of(fit(parse("1.0*a*sin(a*b)"), data), data)
+    law_fit = fit(parse("1.0*a*sin(a*b)"), data)
+    law = Equation.of(law_fit, data)
     one = Reduction(parse("y/a"), (parse("a*b"),), 1e-9, 0.1)
     two = Reduction(parse("y"), (parse("a*b"), parse("a")), 1e-9, 0.1, product=True)
-    with RunFolder(folder / "run") as run:
-        run.create([data], None, SearchSettings(), "")
-        run.finish(Model((Front((law,), 0, structure=(one, two)),), data.names, None, SearchSettings()))
     columns, table = {"target": "y", "features": ["a", "b"]}, {"id": "0123456789abcdef", "name": "waves.csv"}
     Search(made, folder, "waves", 1.0, table, columns, {}, "y", 50, wanted="stop").save()
-    first, second = client.get(f"/api/searches/{made}").json()["structure"]
+    with RunFolder(folder / "run") as run:
+        run.create([data], None, SearchSettings(), "")
+        best = Candidate(law_fit, 0.0, "pairs")
+        run.tell(0, Update("groups", 0.1, 1, best, front=(best,)))
+        run.tell(0, Update("pairs", 0.2, 1, best, front=(best,), structure=(one, two)))
+        run.tell(0, Update("pairs", 0.3, 1, best, front=(best,), structure=(one, two)))
+        live = client.get(f"/api/searches/{made}").json()
+        run.finish(Model((Front((law,), 0, structure=(one, two)),), data.names, None, SearchSettings()))
+    ended = client.get(f"/api/searches/{made}").json()
+    assert (live["final"], ended["final"]) == (False, True)
+    assert live["structure"] == ended["structure"]  # it is shown as soon as it is found
+    first, second = ended["structure"]
     group, quantity = np.array(first["points"]).T
     assert np.allclose(quantity, np.sin(group))
     assert (first["names"], first["shades"]) == (["y/a", "a*b"], None)

@@ -7,7 +7,7 @@ import hashlib
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,8 @@ from prunesymnet.runs import Run, read_run
 from prunesymnet.runs.files import open_regular, read_json
 from prunesymnet.runs.folder import LINES, MODEL
 from prunesymnet.runs.model import load_model
-from prunesymnet.runs.records import to_formula
+from prunesymnet.runs.records import to_formula, to_reduction
+from prunesymnet.structure import Reduction
 from prunesymnet.studio.searches import Search
 
 AT_A_TIME = 2**22  # bytes of a log that are read at once
@@ -47,6 +48,7 @@ class Lines:
     offset: int = 0
     last: dict[str, Any] = field(default_factory=dict)  # the newest value of each entry
     front: list[str] = field(default_factory=list)
+    structure: list[Any] = field(default_factory=list)  # as records, which are not checked yet
 
     def read(self) -> None:
         """Take in what is new. A line that is not whole yet waits for its end."""
@@ -56,7 +58,7 @@ class Lines:
             return
         with os.fdopen(handle, "rb") as file:
             if os.fstat(file.fileno()).st_size < self.offset:  # another file is in its place
-                self.offset, self.last, self.front = 0, {}, []
+                self.offset, self.last, self.front, self.structure = 0, {}, [], []
             file.seek(self.offset)
             while content := file.read(AT_A_TIME):
                 end = content.rfind(b"\n") + 1
@@ -73,11 +75,13 @@ class Lines:
         except FileFormatError:
             return  # cut off
         if isinstance(record, dict):
-            self.last |= {name: value for name, value in record.items() if name != "front"}
+            self.last |= {name: value for name, value in record.items() if name not in ("front", "structure")}
             if "ended" not in record:
                 self.last.pop("ended", None)
             if isinstance(record.get("front"), list):
                 self.front = [text for text in record["front"] if isinstance(text, str)]
+            if isinstance(record.get("structure"), list):
+                self.structure = record["structure"]
 
     def number(self, name: str) -> float:
         value = self.last.get(name, 0)
@@ -131,6 +135,16 @@ class Found:
         if self.is_live() or self.model is None:
             return self.lines.front
         return [to_text(equation.expression) for equation in self.model]
+
+    def structure(self) -> Sequence[Reduction]:
+        """What was found of the table's structure so far."""
+        if not self.is_live() and self.model is not None:
+            return self.model.structure
+        data = self.run.tables[0]
+        try:
+            return [to_reduction(record, (*data.names, data.target)) for record in self.lines.structure]
+        except FileFormatError:
+            return ()
 
     def point(self, text: str) -> dict[str, Any] | None:
         """What is shown of a formula in the front; None for a text that is none."""
@@ -209,7 +223,7 @@ def structure_of(found: Found) -> list[dict[str, Any]]:
     """What was found of the table's structure, each with the rows of its plot: a quantity against the group that it
     depends on; of two groups, the second is told by the size of its value, from 0 to 1."""
     with found.lock:
-        reductions = () if found.is_live() or found.model is None else found.model.structure
+        reductions = found.structure()
     data = found.run.tables[0]
     rows = np.arange(data.rows)
     if data.rows > MOST_POINTS:

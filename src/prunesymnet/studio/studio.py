@@ -160,11 +160,11 @@ class Studio:
             "relative": found.relative,
             "at_once": self.queue.at_once,
         }
-        points = front_points(found, search.pins)
-        answer["front_version"] = _digest(points, answer["final"])
+        points, structure = front_points(found, search.pins), structure_of(found)
+        answer["front_version"] = _digest(points, structure, answer["final"])
         if answer["front_version"] == front:
             return answer
-        return answer | {"front": points, "structure": structure_of(found)}
+        return answer | {"front": points, "structure": structure}
 
     # What draws and fits formulas is imported here: the first page does not wait for it.
 

@@ -32,8 +32,10 @@
       front = found.front.map((point) => ({...point, fresh: fresh.includes(point)}));
       known = new Set(front.map((point) => point.key));
       drawFront();
-      structure = found.structure;
-      drawStructure();
+      if (JSON.stringify(found.structure) !== JSON.stringify(structure)) {
+        structure = found.structure;
+        drawStructure();
+      }
     }
     follow(ended);
   }
