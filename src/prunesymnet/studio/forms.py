@@ -71,13 +71,13 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "template", "A frame for the formula", "text", FRAME,
-        "A formula of which some parts are functions to be found. Its formulas appear when the search ends.",
+        "A formula of which some parts are functions to be found, each in its own columns.",
         "template", "f(x)*exp(-g(y))",
     ),
     Option(
         "constants_per", "Other constants in each category of", "column", FRAME,
-        "One formula for all rows, whose constants may differ between the categories of a column. Its formulas appear "
-        "when the search ends.", "constants_per", "site",
+        "One formula for all rows, whose constants may differ between the categories of a column.",
+        "constants_per", "site",
     ),
     Option(
         "shape", "What the law is like", "lines", FRAME,
