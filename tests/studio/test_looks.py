@@ -220,8 +220,17 @@ def test_constants_of_each_category_are_asked_for_by_a_column(client):
     cell_text = client.get(f"/api/searches/{made}/notebook").json()["text"]
     assert 'constants_per="site"' in cell_text
     assert 'table[["x", "site"]]' in cell_text
-    wrong = answers | {"options": {"shape": "rising like a lark"}}
-    assert client.post(f"/api/tables/{table}/check", json=wrong).json()["problem"]
+    for said, message in (
+        ({"shape": "rising like a lark"}, "lark"),
+        ({"template": "f(q)"}, "'q' is no column"),
+        ({"template": "f(x)", "parts": [["g", {"max_complexity": 3}]]}, "parts must name functions"),
+        ({"template": "f(x)", "constants_per": "site"}, "can't be used together"),
+        ({"start_from": "a + b"}, "formulas of the columns"),
+        ({"box": [["z", 0, 1]]}, "box of 'z'"),
+        ({"loss": "poisson", "template": "f(x)"}, ""),
+    ):
+        problem = client.post(f"/api/tables/{table}/check", json=answers | {"options": said}).json()["problem"]
+        assert message in problem if message else not problem, (said, problem)
 
 
 def test_few_runs_stay_in_memory(search):

@@ -29,7 +29,7 @@ from prunesymnet.data import Dataset, distinct_rows, make_dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, NothingFoundError
 from prunesymnet.expression import Constant, Expression, canonical, canonical_and_skeleton
-from prunesymnet.expression.templates import read_template
+from prunesymnet.expression.templates import Template, read_template
 from prunesymnet.expression.tree import is_free, transform
 from prunesymnet.operators import Operator, select_operators
 from prunesymnet.search.constraints import Constraints
@@ -106,21 +106,11 @@ def search_templates(
     other targets. A part that several templates have is one for all of them. `watchers` are those of each table; for
     `clock` and `more_time` see `search`."""
     began = clock()
-    said = settings.template or ""
-    own = [row for row in settings.operators if isinstance(row, Operator)]
-    texts = [said if isinstance(said, str) else said.get(table.target, "") for table in tables]
-    if not all(texts):
-        names = ", ".join(table.target for table in tables)
-        raise ValueError(f"template must have a formula for each target ({names}), got {said!r}")
-    templates = [read_template(text, tables[0].names, own, f"number_{k}") for k, text in enumerate(texts)]
-    together = not isinstance(said, str)
+    templates = read_templates(settings, tables[0].names, [table.target for table in tables])
+    together = not isinstance(settings.template, str)
     groups = (
         [(templates, list(tables))] if together else [([one], [t]) for one, t in zip(templates, tables, strict=True)]
     )
-    known = {name for template in templates for name in template.parts}
-    for name in settings.parts:
-        if name not in known:
-            raise ValueError(f"parts must name functions of the template ({', '.join(sorted(known))}), got {name!r}")
     loss = "squared" if settings.loss == "auto" else settings.loss
     fronts: list[Front] = []
     for k, (frames, data) in enumerate(groups):
@@ -134,6 +124,22 @@ def search_templates(
         with np.errstate(all="ignore"):
             fronts += _TemplateSearch(Frames(frames, used), ours, rows, live).run()
     return fronts
+
+
+def read_templates(settings: SearchSettings, columns: Sequence[str], targets: Sequence[str]) -> list[Template]:
+    """The template of each target, and an error where one, or what is said of a part, can't be searched."""
+    said = settings.template or ""
+    own = [row for row in settings.operators if isinstance(row, Operator)]
+    texts = [said if isinstance(said, str) else said.get(target, "") for target in targets]
+    if not all(texts):
+        raise ValueError(f"template must have a formula for each target ({', '.join(targets)}), got {said!r}")
+    templates = [read_template(text, columns, own, f"number_{k}") for k, text in enumerate(texts)]
+    known = {name for template in templates for name in template.parts}
+    for name, given in settings.parts.items():
+        if name not in known:
+            raise ValueError(f"parts must name functions of the template ({', '.join(sorted(known))}), got {name!r}")
+        PartSettings.read(name, given, settings)
+    return templates
 
 
 class _TemplateSearch:
