@@ -23,7 +23,7 @@ MOST_ANSWERS = 100  # names or pairs in one answer: far more than there are oper
 @dataclass(frozen=True)
 class Option:
     """`kind` says how it is asked for: "seconds", "number" (a whole one), "choice", "operators" (a set of them),
-    "limits" (names with numbers), "nesting" (names with names), "nested limits" (a name, a number and a name), "columns"
+    "limits" (names with numbers), "nesting" (names with names), "nested limits" (a name, a number, a name), "columns"
     (a set of them), "by column" (a text for each of some columns), "ranges" (two numbers for each of some), "column"
     (one of them), "switch" (yes or no), "text" (a line), "lines", "parts" (what is known of a template's parts).
 
