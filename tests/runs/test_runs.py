@@ -32,6 +32,7 @@ from models import (
     noisy,
     put_run,
     same_model,
+    sealed,
 )
 from prunesymnet.data import make_dataset
 from prunesymnet.errors import FileFormatError, NothingFoundError
@@ -721,6 +722,14 @@ def test_lines_of_targets_that_are_not_there_are_left_out(untrusted):
     for output in ("-1", "7", '"0"', "null", "[]", "1e3"):
         file.write_text(file.read_text() + f'{{"output": {output}, "levels": 2, "front": ["1.0*x"]}}\n')
     assert read_run(untrusted).starts == before
+
+
+def test_a_run_that_lacks_something_is_refused_by_name(untrusted):
+    whole = json.loads((untrusted / "run.json").read_text())["content"]
+    for name in ("names", "targets", "columns", "measurements", "settings", "data"):
+        lacking = {key: value for key, value in whole.items() if key != name}
+        (untrusted / "run.json").write_text(sealed(lacking, kind="prunesymnet run"))
+        refused_run(untrusted, "run.json", name)
 
 
 def test_a_table_that_is_missing_cut_off_or_another_is_refused(untrusted):

@@ -244,12 +244,13 @@ def read_run(
         columns = records.labels(take("columns"), len(names))
         measurements = records.whole(take("measurements"), "measurements")
         settings = records.to_settings(take("settings"), operators, functions)
+        digest = str(take("data"))
     except FileFormatError as problem:
         raise FileFormatError(f"{path / HEAD}: {printable(str(problem), MOST_OF_A_PROBLEM)}") from None
     if not targets or len(set(targets)) != len(targets) or not measurements:
         raise FileFormatError(f"{path / HEAD}: has no targets, or two of one name, or no rows")
     known = content.get("errors_known") is True  # not written before version 0.7
-    tables = _tables(path / TABLE, names, targets, measurements, str(take("data")), known)
+    tables = _tables(path / TABLE, names, targets, measurements, digest, known)
     model = None
     if os.path.lexists(path / MODEL):
         model = load_model(path / MODEL, operators=operators, functions=functions)
