@@ -282,3 +282,52 @@ def test_a_cell_with_everything():
     assert 'constraints={"max_uses": {"exp": 1}}, categories=["kind"]' in text
     assert 'sample_weight=table["w"]' in text
     compile(text, "cell", "exec")
+
+
+@pytest.fixture(scope="module")
+def by_site(studio):
+    """A search with other constants at each site, of which the lines are there."""
+    made, folder = studio.workspace.new("searches")
+    x, site = RNG.uniform(1, 5, 60), np.arange(60) % 3 // 2  # twice as often in the north
+    data = make_dataset(
+        np.column_stack([x, site == 0, site == 1]), (2 + 3 * site) * x, names=["x", "site_north", "site_south"]
+    )
+    text = "(2.0*site_north + 5.0*site_south)*x"
+    with RunFolder(folder / "run") as run:
+        run.create([data], ["x", "site=north", "site=south"], SearchSettings(constants_per="site"), "sites.csv")
+        front = ["7.0*x", text]
+        run.append({"time": 1.0, "output": 0, "seconds": 1.0, "stage": "categories", "front": front, "best": text})
+    columns, table = {"target": "y", "features": ["x", "site"]}, {"id": "0123456789abcdef", "name": "sites.csv"}
+    return Search(made, folder, "sites", 1.0, table, columns, {}, "y", 60, wanted="stop").save()
+
+
+def test_constants_of_categories_are_shown_by_their_names(client, by_site):
+    short, best = client.get(f"/api/searches/{by_site.id}").json()["front"]
+    assert (best["text"], best["complexity"], best["chosen"], short["chosen"]) == ("c1[site]*x", 3, True, False)
+    found = client.get(f"/api/searches/{by_site.id}/formulas/{best['key']}").json()
+    assert found["edit"] == "c1[site]*x"
+    assert [one["name"] for one in found["constants"]] == ["c1[site=north]", "c1[site=south]"]
+    assert [one["name"] for one in found["variables"]] == ["x"]
+    places = {"north": "site_north", "south": "site_south"}
+    assert found["choices"] == [{"name": "site", "places": places, "usual": "north"}]
+
+
+def test_a_category_is_chosen_and_not_a_number_for_each(client, by_site):
+    key = client.get(f"/api/searches/{by_site.id}").json()["front"][1]["key"]
+    ask = f"/api/searches/{by_site.id}/formulas/{key}/effects"
+    usual = client.post(ask, json={"at": {"x": 2.0}}).json()
+    assert [panel["name"] for panel in usual["panels"]] == ["x"]
+    assert (usual["value"], usual["warning"]) == ("4", "")
+    south = client.post(ask, json={"at": {"x": 2.0, "site_north": 0, "site_south": 1}}).json()
+    assert south["value"] == "10"
+
+
+def test_a_form_of_ones_own_may_have_constants_by_category(client, by_site):
+    fit_own = f"/api/searches/{by_site.id}/fit"
+    found = client.post(fit_own, json={"form": "a[site]*x + b"}).json()
+    assert [one["name"] for one in found["constants"]] == ["a[site=north]", "a[site=south]", "b"]
+    wrong = client.post(fit_own, json={"form": "a[town]*x"})
+    assert (wrong.status_code, "town is no column of categories" in wrong.json()["error"]) == (422, True)
+    other = client.get(f"/api/searches/{by_site.id}").json()["front"]
+    apart = client.get(f"/api/searches/{by_site.id}/difference/{other[0]['key']}/{other[1]['key']}").json()
+    assert dict(apart["place"])["site"] in ("north", "south")

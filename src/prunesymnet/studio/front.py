@@ -4,22 +4,27 @@ Each formula gets its place on the front, its error on all rows, and its typeset
 """
 
 import hashlib
+import math
 import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from prunesymnet.data import Dataset, distinct_rows
+from prunesymnet.coefficients.by_category import groups_of
+from prunesymnet.coefficients.description import constant_bits, rough_length
+from prunesymnet.data import Dataset, distinct_rows, repair_names
 from prunesymnet.data.losses import Relative
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import FileFormatError
 from prunesymnet.export.mathml import to_mathml
 from prunesymnet.expression import canonical, evaluate, to_text
+from prunesymnet.expression.categories import Groups, contract, named
 from prunesymnet.runs import Run, read_run
 from prunesymnet.runs.files import open_regular, read_json
 from prunesymnet.runs.folder import LINES, MODEL
@@ -33,6 +38,7 @@ KEPT = 6  # runs in memory, those that were looked at last
 LONGEST_SHOWN = 4000  # characters of a formula that is typeset: a browser takes seconds for more, and nobody reads it
 MOST_POINTS = 400  # rows of the plot of a structure
 DIGITS = 4  # of a formula's numbers, in a list
+SMALLEST = 1e-300  # a mean squared error of 0 has no logarithm
 
 
 def key_of(text: str) -> str:
@@ -136,6 +142,14 @@ class Found:
             return self.lines.front
         return [to_text(equation.expression) for equation in self.model]
 
+    @cached_property
+    def groups(self) -> Groups:
+        """The columns of categories: what each is called in formulas, and the column of 0 and 1 of each category."""
+        labels, data = self.run.columns or (), self.run.tables[0]
+        columns = dict.fromkeys(label.partition("=")[0] for label in labels if "=" in label)
+        found = groups_of(labels, data.names if labels else (), dict(zip(repair_names(columns), columns, strict=True)))
+        return {name: places for name, places in found.items() if _one_in_each_row(data, list(places.values()))}
+
     def structure(self) -> Sequence[Reduction]:
         """What was found of the table's structure so far."""
         if not self.is_live() and self.model is not None:
@@ -163,16 +177,28 @@ class Found:
         r2 = self.data.r2(error)
         if self.relative and self.data.weights is not None:  # the mean square of the errors as shares of the value
             error *= float(self.data.weights.sum()) / self.data.measurements
-        shown = canonical(expression)
+        shown, values_named = canonical(expression), dict[str, float]()
+        if self.run.settings.constants_per is not None:  # with names for what differs between the categories
+            form, values_named = named(expression, self.groups)
+            shown = expression = contract(form)
+        nothing = max(self.run.settings.exact**2 * self.data.variation, SMALLEST)  # as a search counts it
+        bits = rough_length(expression, self.data.rows, max(error, nothing))
         short = to_text(shown, digits=DIGITS)
         return {
             "key": key_of(text),
             "text": short,
             "math": to_mathml(shown, digits=DIGITS) if len(short) <= LONGEST_SHOWN else "",
             "complexity": expression.complexity,
+            "bits": bits + len(values_named) * constant_bits(self.data.rows),
             "error": error if np.isfinite(error) else None,
             "r2": r2 if np.isfinite(error) else None,
         }
+
+
+def _one_in_each_row(data: Dataset, names: Sequence[str]) -> bool:
+    """Whether in each row one of some columns is 1 and the others are 0."""
+    columns = np.array([data.columns[name] for name in names])
+    return len(names) > 1 and bool(np.isin(columns, (0, 1)).all() and (columns.sum(axis=0) == 1).all())
 
 
 class Founds:
@@ -208,8 +234,8 @@ def front_points(found: Found, pins: Iterable[str]) -> list[dict[str, Any]]:
         chosen, ties = None, set()
         if not found.is_live() and found.model is not None:
             chosen, ties = texts[found.model.chosen], {texts[k] for k in found.model.ties}
-        elif found.lines.last.get("best") in texts:
-            chosen = found.lines.last["best"]
+        else:  # the shortest description so far, as a search that ends would choose
+            chosen = min(texts, key=lambda text: (found.point(text) or {}).get("bits", math.inf), default=None)
         points = []
         for text in dict.fromkeys([*texts, *kept]):
             point = found.point(text)
