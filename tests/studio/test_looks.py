@@ -1,6 +1,7 @@
 """What is shown of a formula is what the formula and the rows say."""
 
 import runpy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -209,6 +210,21 @@ def test_structure_is_shown_with_the_rows_on_one_curve(studio, client):
     assert (first["names"], first["shades"]) == (["y/a", "a*b"], None)
     assert second["product"]
     assert np.argmax(second["shades"]) == np.argmax(a)
+
+
+def test_the_parts_of_a_template_are_shown(studio, client):
+    made, folder = studio.workspace.new("searches")
+    data = make_dataset(X, Y, names=["x", "z"], target="y")
+    law = replace(Equation.of(fit(parse("3.0*x**2/z"), data), data), parts={"f(x)": parse("3.0*x**2")})
+    settings = SearchSettings(template="f(x)/z")
+    with RunFolder(folder / "run") as run:
+        run.create([data], None, settings, "law.csv")
+        run.finish(Model((Front((law,), 0),), data.names, None, settings))
+    columns, table = {"target": "y", "features": ["x", "z"]}, {"id": "0123456789abcdef", "name": "law.csv"}
+    Search(made, folder, "law", 1.0, table, columns, {}, "y", 80, wanted="stop").save()
+    (point,) = client.get(f"/api/searches/{made}").json()["front"]
+    ((name, math),) = client.get(f"/api/searches/{made}/formulas/{point['key']}").json()["parts"]
+    assert (name, "<math>" in math) == ("f(x)", True)
 
 
 def test_constants_of_each_category_are_asked_for_by_a_column(client):

@@ -117,6 +117,7 @@ def look(found: Found, text: str, equation: Equation, labels: Mapping[str, str])
         "math": _math(_shown(equation), equation.target),
         "named": _math(equation.named_form, equation.target) if constants else "",
         "known_as": equation.known_as,
+        "parts": [[part, to_mathml(formula, digits=6)] for part, formula in equation.parts.items()],
         "numbers": [
             ["R²", share(equation.r2), "share of the variance that it explains"],
             ["R² on held-out rows", share(equation.heldout_r2), "fitted without them"]

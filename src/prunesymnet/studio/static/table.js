@@ -160,7 +160,7 @@
       h("p", {class: "hint"}, "Made of these only (none chosen: all operators of the search)"),
       h("div", {class: "chips"}, operators.map(([value, text]) => h("label", {class: "chip"}, h("input", {type: "checkbox", value}), h("span", {}, text)))),
       h("label", {}, h("span", {}, "Longest formula"), h("input", {type: "number", min: 1, step: 1, placeholder: "any"})),
-      h("label", {}, h("span", {}, "Expected"), h("input", {type: "text", spellcheck: "false", autocomplete: "off", placeholder: "a formula of its columns"}))))
+      h("label", {}, h("span", {}, "Expected"), h("input", {type: "text", spellcheck: "false", autocomplete: "off", placeholder: "a formula"}))))
       : [h("p", {class: "hint"}, "No frame yet.")]));
   }
 
