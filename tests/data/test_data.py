@@ -246,11 +246,14 @@ def test_bad_cells_in_arrays():
 
 
 def test_whole_numbers_beyond_float64():
-    with warned("column 'x1'", "2**53 or more in row 2", "leave the column out"):
+    with warned("column 'x1'", "beyond 2**53 in row 2", "leave the column out"):
         data = make_dataset([3, 2**53 + 1], [1, 2])
     assert data.X[1, 0] == 2.0**53
     make_dataset([3, 2**53 - 1], [1, 2])
     make_dataset([3.0, 1e300], [1, 2])
+    make_dataset([3, 17 * 10**17], [1, 2])  # which is a float64
+    with warned("3 columns", "rounds 4: 'a', 'b', 'c'"):
+        make_dataset(pd.DataFrame({"a": [2**53 + 1, 1], "b": [2**60 + 1, 2**61 + 1], "c": [-(2**62) - 1, 1]}), [1, 2])
 
 
 def test_weights():
