@@ -264,6 +264,21 @@ def _warn_of_rounded(rounded: Mapping[str, Sequence[int]]) -> None:
         warn(f"{found}; {remedy.replace('the column', 'a column')}")
 
 
+def check_cells(table: Any) -> None:
+    """An error that names the first cell of an array or of lists that is text, or another thing that is no number."""
+    try:
+        cells = np.asarray(table)
+    except ValueError:
+        raise DataError("X must be rows of numbers, all of one length; it has lists of different lengths") from None
+    if cells.ndim != 2 or cells.dtype.kind not in "OUS":
+        return
+    for k, column in enumerate(cells.astype(object).T):
+        try:
+            column.astype(np.float64)  # text that is a number will do
+        except (TypeError, ValueError):
+            as_floats(pd.Series(column), f"column {shown(f'x{k + 1}')}")
+
+
 def check_finite(table: Floats, names: Iterable[Any]) -> None:
     """An error that names the first column with a cell that is not finite, and its row."""
     if not np.isfinite(table).all():

@@ -168,8 +168,10 @@ class SearchSettings:
         """What is known of the formula: a template with parts, or a form whose constants differ by category."""
         if self.template is not None and not isinstance(self.template, str | Mapping):
             raise TypeError(f"template must be text, or a dict of texts by target, got {self.template!r}")
-        if not isinstance(self.parts, Mapping) or (self.parts and self.template is None):
+        if not isinstance(self.parts, Mapping):
             raise TypeError(f"parts must be a dict of what is known of a template's parts, got {self.parts!r}")
+        if self.parts and self.template is None:
+            raise ValueError(f"parts says what is known of {', '.join(map(str, self.parts))}, which need a template")
         if self.constants_per is not None and not isinstance(self.constants_per, str):
             raise TypeError(f"constants_per must be the name of a column, got {self.constants_per!r}")
         if self.template is not None and self.constants_per is not None:
