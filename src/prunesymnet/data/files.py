@@ -111,7 +111,9 @@ class Table:
         except DataError as problem:
             rows = getattr(problem, "rows", ())
             where = self.where([row if self.kept is None else self.kept[row] for row in rows]) if rows else ""
-            error = DataError(f"{self.name}: {problem}{f' ({where})' if where else ''}")
+            text, place = str(problem), in_rows(rows) if rows else ""
+            text = text.replace(place, f"{place} ({where})", 1) if where and place in text else text
+            error = DataError(f"{self.name}: {text}")
             vars(error)["kind"] = getattr(problem, "kind", "")
             raise error from None
 
