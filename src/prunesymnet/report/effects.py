@@ -1,5 +1,5 @@
-"""A picture of what each variable of an equation does, while the others stay at their medians; columns of 0 and 1, which
-tell of categories, stay as they are in most rows."""
+"""A picture of what each variable of an equation does, while the others stay at their medians; columns of 0 and 1,
+which tell of categories, stay as they are in most rows."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
