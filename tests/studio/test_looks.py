@@ -54,6 +54,20 @@ def api(client, search):
     return ask
 
 
+def test_what_is_far_too_long_is_not_shown_while_a_search_runs(studio, client):
+    made, folder = studio.workspace.new("searches")
+    data = make_dataset(X, Y, names=["x", "z"], target="y")
+    long = "3.0*x**2/z + " + " + ".join(f"1e-9*x**{k}*z**{j}" for k in range(4) for j in range(4))
+    with RunFolder(folder / "run") as run:
+        run.create([data], None, SearchSettings(), "law.csv")
+        run.append({"time": 1.0, "output": 0, "stage": "pairs", "front": [*FRONT, long], "best": long})
+    columns, table = {"target": "y", "features": ["x", "z"]}, {"id": "0123456789abcdef", "name": "law.csv"}
+    Search(made, folder, "law", 1.0, table, columns, {}, "y", 80, wanted="stop").save()
+    points = client.get(f"/api/searches/{made}").json()["front"]
+    assert [point["complexity"] for point in points] == [parse(text).complexity for text in FRONT]
+    assert [point["chosen"] for point in points] == [False, False, True, False]
+
+
 def test_the_front_has_each_formula_with_its_error(front):
     assert [point["complexity"] for point in front] == [parse(text).complexity for text in FRONT]
     best = front[2]

@@ -38,6 +38,7 @@ KEPT = 6  # runs in memory, those that were looked at last
 LONGEST_SHOWN = 4000  # characters of a formula that is typeset: a browser takes seconds for more, and nobody reads it
 MOST_POINTS = 400  # rows of the plot of a structure
 DIGITS = 4  # of a formula's numbers, in a list
+HOPELESS = 64.0  # bits more than the shortest description: odds of 10**19 to 1
 SMALLEST = 1e-300  # a mean squared error of 0 has no logarithm
 
 
@@ -236,6 +237,7 @@ def front_points(found: Found, pins: Iterable[str]) -> list[dict[str, Any]]:
             chosen, ties = texts[found.model.chosen], {texts[k] for k in found.model.ties}
         else:  # the shortest description so far, as a search that ends would choose
             chosen = min(texts, key=lambda text: (found.point(text) or {}).get("bits", math.inf), default=None)
+            texts = _worth_showing(found, texts, chosen)
         points = []
         for text in dict.fromkeys([*texts, *kept]):
             point = found.point(text)
@@ -243,6 +245,18 @@ def front_points(found: Found, pins: Iterable[str]) -> list[dict[str, Any]]:
                 marks = {"chosen": text == chosen, "tie": text in ties, "pinned": text in kept, "front": text in texts}
                 points.append(point | marks)
     return sorted(points, key=lambda point: (point["complexity"], -(point["error"] or 0)))
+
+
+def _worth_showing(found: Found, texts: Sequence[str], chosen: str | None) -> list[str]:
+    """Without those that are longer than the chosen one and say so little for their length that a search which ends would
+    leave them out, too: a polynomial of a hundred terms makes a blot of all others."""
+    best = found.point(chosen or "") or {"bits": math.inf, "complexity": math.inf}
+
+    def is_worth(text: str) -> bool:
+        point = found.point(text) or best
+        return bool(point["complexity"] <= best["complexity"] or point["bits"] <= best["bits"] + HOPELESS)
+
+    return list(filter(is_worth, texts))
 
 
 def structure_of(found: Found) -> list[dict[str, Any]]:
