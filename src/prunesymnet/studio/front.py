@@ -248,8 +248,8 @@ def front_points(found: Found, pins: Iterable[str]) -> list[dict[str, Any]]:
 
 
 def _worth_showing(found: Found, texts: Sequence[str], chosen: str | None) -> list[str]:
-    """Without those that are longer than the chosen one and say so little for their length that a search which ends would
-    leave them out, too: a polynomial of a hundred terms makes a blot of all others."""
+    """Without those that are longer than the chosen one and say so little for their length that a search would leave
+    them out at its end, too: a polynomial of a hundred terms makes a blot of all others."""
     best = found.point(chosen or "") or {"bits": math.inf, "complexity": math.inf}
 
     def is_worth(text: str) -> bool:
