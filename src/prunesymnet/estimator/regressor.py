@@ -395,6 +395,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
                 table: Array = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset)
             except OverflowError:
                 raise DataError(f"X has a whole number beyond the range of floats; {checks.TOO_LONG}") from None
+            except ValueError:
+                checks.check_cells(X)  # which says where it is
+                raise
             known = getattr(self, "model_", None)
             check_finite(table, known.labels if known and not reset else [f"x{i + 1}" for i in range(table.shape[1])])
             return table
