@@ -1,14 +1,30 @@
-"""Puts the tables of the results files into README.md and pages of the docs, between their marks; `--check` only says
-if they differ."""
+"""Puts the tables of the results files into README.md and the pages of the docs that have marks for them; `--check`
+only says if they differ."""
 
 import re
 import sys
 from pathlib import Path
 
-from benchmarks import core, coverage, large, many, record, scanning, speed, startup, structure, tables, time_limits
+from benchmarks import (
+    core,
+    coverage,
+    gpu_tables,
+    large,
+    many,
+    record,
+    scanning,
+    speed,
+    startup,
+    structure,
+    tables,
+    time_limits,
+)
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", *(ROOT / "docs" / page for page in ("measured.md", "large-tables.md", "cluster.md")))
+PAGES = (
+    ROOT / "README.md",
+    *(ROOT / "docs" / page for page in ("measured.md", "gpu.md", "large-tables.md", "cluster.md")),
+)
 
 
 def cuda() -> str:
@@ -30,7 +46,13 @@ TABLES = {
     "speed": lambda: speed.summary(record.read("speed")),
     "cuda": cuda,
     "scanning": lambda: scanning.summary(record.read("scanning")),
-    "scanning-cuda": lambda: scanning.summary(record.read("scanning-cuda")),
+    "gpu-filters": gpu_tables.filters,
+    "gpu-floor": gpu_tables.floor,
+    "gpu-scans": gpu_tables.scans,
+    "gpu-million": gpu_tables.million,
+    "gpu-searches": gpu_tables.searches,
+    "gpu-stages": gpu_tables.stages,
+    "gpu-networks": gpu_tables.networks,
     "stability": stability,
     "startup": lambda: startup.summary(record.read("startup")),
     "time-limits": lambda: time_limits.summary(record.read("time-limits")),

@@ -120,7 +120,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     n_jobs : int, default=-1
         Threads; -1 is one for each core. Their number does not change the result.
     device : str, default=None
-        "cpu" or "cuda": where banks are scanned and networks trained.
+        "cpu" (as None), "cuda" (or "cuda:1" ...), "mps" or "auto": where banks are scanned and networks trained.
+        "auto" is an NVIDIA GPU where there is one, from the bank's size on that makes up for starting it.
     random_state : int, RandomState or None, default=0
         The same number gives the same formula; None draws another each time.
     progress : bool, default=True
@@ -394,6 +395,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
                 table: Array = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset)
             except OverflowError:
                 raise DataError(f"X has a whole number beyond the range of floats; {checks.TOO_LONG}") from None
+            except ValueError:
+                checks.check_cells(X)  # which says where it is
+                raise
             known = getattr(self, "model_", None)
             check_finite(table, known.labels if known and not reset else [f"x{i + 1}" for i in range(table.shape[1])])
             return table

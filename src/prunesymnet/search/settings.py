@@ -13,6 +13,7 @@ from prunesymnet.expression import Expression
 from prunesymnet.network.pruning import PRUNERS, PruningSettings
 from prunesymnet.network.training import TrainingSettings
 from prunesymnet.operators import DEFAULT, PAPER, Operator, select_operators
+from prunesymnet.optional import check_device_name
 from prunesymnet.search.constraints import Constraints, Rules, Vocabulary
 from prunesymnet.selection import CRITERIA
 from prunesymnet.settings import check_number, check_whole
@@ -44,8 +45,9 @@ class SearchStatus(enum.Enum):
 class ExhaustiveSettings:
     """How banks are searched. `levels`: how often they grow; `memory` (GiB) bounds them; at most `rows` rows and
     `columns` columns (those that matter most) are scanned; `keep` answers of each complexity come out of a scan; `fits`
-    proposals of a level are fitted beside the most promising of each stage; `device`: cpu or cuda. Stages named in
-    `without` are left out (`prunesymnet.search.STAGES` has them all)."""
+    proposals of a level are fitted beside the most promising of each stage; `device`: cpu, cuda, mps, or auto, which is
+    a GPU where there is one and the banks are large enough. Stages named in `without` are left out
+    (`prunesymnet.search.STAGES` has them all)."""
 
     levels: int = 4
     memory: float = 2.0
@@ -57,8 +59,7 @@ class ExhaustiveSettings:
     without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.device.partition(":")[0] not in ("cpu", "cuda"):
-            raise ValueError(f"device must be cpu or cuda (or cuda:1 ...), got {self.device!r}")
+        check_device_name(self.device)
         check_whole(self, levels=0, rows=10, columns=1, keep=1, fits=1)
         check_number(self, "memory", "a number of GiB > 0", lambda v: v > 0)
         if self.without:
@@ -150,13 +151,8 @@ class SearchSettings:
         if isinstance(self.start_from, str) or not all(isinstance(text, str) for text in self.start_from):
             raise TypeError(f"start_from must be a list of formulas as text, got {self.start_from!r}")
         object.__setattr__(self, "start_from", tuple(self.start_from))
-        if self.template is not None and not isinstance(self.template, str | Mapping):
-            raise TypeError(f"template must be text, or a dict of texts by target, got {self.template!r}")
-        if not isinstance(self.parts, Mapping) or (self.parts and self.template is None):
-            raise TypeError(f"parts must be a dict of what is known of a template's parts, got {self.parts!r}")
-        if self.constants_per is not None and not isinstance(self.constants_per, str):
-            raise TypeError(f"constants_per must be the name of a column, got {self.constants_per!r}")
         loss_of(self.loss)  # or an error
+        self._check_frame()
         if not isinstance(self.units, Mapping) or not all(isinstance(text, str) for text in self.units.values()):
             raise TypeError(f"units must map names of columns to units, as {{'v': 'm/s'}}, got {self.units!r}")
         if not isinstance(self.constant_units, bool):
@@ -168,6 +164,21 @@ class SearchSettings:
         check_number(self, "holdout", "a fraction from 0 to below 1", lambda v: 0 <= v < 1)
         if self.fit_method not in METHODS:
             raise ValueError(f"fit_method must be one of {', '.join(METHODS)}, got {self.fit_method!r}")
+
+    def _check_frame(self) -> None:
+        """What is known of the formula: a template with parts, or a form whose constants differ by category."""
+        if self.template is not None and not isinstance(self.template, str | Mapping):
+            raise TypeError(f"template must be text, or a dict of texts by target, got {self.template!r}")
+        if not isinstance(self.parts, Mapping):
+            raise TypeError(f"parts must be a dict of what is known of a template's parts, got {self.parts!r}")
+        if self.parts and self.template is None:
+            raise ValueError(f"parts says what is known of {', '.join(map(str, self.parts))}, which need a template")
+        if self.constants_per is not None and not isinstance(self.constants_per, str):
+            raise TypeError(f"constants_per must be the name of a column, got {self.constants_per!r}")
+        if self.template is not None and self.constants_per is not None:
+            raise ValueError("template and constants_per can't be used together: write a[site] in a form for fit_form")
+        if isinstance(self.template, Mapping) and self.loss not in ("auto", "squared"):
+            raise ValueError(f"loss must be 'squared' where targets share parts of a template, got {self.loss!r}")
 
     @property
     def device(self) -> str:

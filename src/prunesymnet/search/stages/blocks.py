@@ -37,7 +37,8 @@ def propose(context: Context) -> Iterator[Batch]:
         reduced = with_blocks(context.problem, parts) if parts else None
         if reduced is not None:
             for _, batch in context.of(reduced).run(When.START, When.LEVEL):
-                yield replace(batch, proposals=substituted(batch.proposals, parts))
+                structure = tuple(one.mapped(lambda formula: formula.substitute(parts)) for one in batch.structure)
+                yield replace(batch, proposals=substituted(batch.proposals, parts), structure=structure)
         done.add(frozenset(map(str, parts.values())))
 
     yield from passes(context, reduce)
