@@ -45,7 +45,7 @@ ORDER = {
     "search": (
         "shapes", "constraints", "settings", "forms", "linear_model", "guesses", "between_rows", "prediction", "rows",
         "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "error_shares", "finish",
-        "result", "columns", "threads", "loop", "by_category", "frames", "templates",
+        "result", "columns", "threads", "workers", "ahead", "loop", "by_category", "frames", "templates",
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "groups", "networks", "unwrapping", "fixed_terms", "denominators",

@@ -1,0 +1,300 @@
+"""Work that other processes do, through joblib: on this machine, or where a `parallel_config` says (Dask, Ray).
+
+The search stays one loop in one process, which asks for results in a fixed order. Work is handed out ahead of its turn;
+what comes back is what the loop would have computed itself, so that the formula is the same for any number of workers.
+While the loop waits, it takes work itself: of n workers, n - 1 are other processes.
+
+- Data travel once: work names what it needs (`Luggage`), a worker keeps what it was sent, and says what it lacks.
+- Nothing is started before a search has taken `STARTS_AFTER` seconds: most end before.
+- What a worker can't do (it was killed, it ran out of memory) is done again, by others or here. Where they fail again and
+  again or fall silent, the search goes on in its own process and says so in one warning.
+"""
+
+import os
+import sys
+import threading
+import time
+import uuid
+import warnings
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from prunesymnet.bank.scan import one_thread
+from prunesymnet.search.threads import one_matrix_thread
+
+STARTS_AFTER = 1.0  # seconds: about what a process takes to start; a search as long as that may well be long
+KEPT = 6  # pieces of luggage that a worker keeps: of one level, the problem, its reduced ones, and what fits need
+MOST_FAILURES = 3  # of all workers in a row, before the search goes on without them
+SILENT = 60.0  # seconds without any result, after which nobody counts on the workers: their work takes a few at most
+GLANCE = 0.05  # seconds between two looks at the limits while the loop waits for a result
+QUEUED = 2  # pieces of work that are sent beyond one for each process, so that none waits for the next
+
+
+@dataclass(eq=False)
+class Luggage:
+    """What work needs and workers keep, with a name that no other has: as it is `here`, and the `content` that travels.
+    `sent` counts how often it was sent along."""
+
+    here: Any
+    content: Any
+    name: str = field(default_factory=lambda: uuid.uuid4().hex)
+    sent: int = 0
+
+
+@dataclass(eq=False)
+class Work:
+    """`function` of the contents of the luggage and of the arguments, to be done where it is convenient; `result` is
+    what came back, and `kind` is a name for the time that it took. The function must be one of a module."""
+
+    kind: str
+    function: Callable[..., Any]
+    luggage: tuple[Luggage, ...] = ()
+    arguments: tuple[Any, ...] = ()
+    state: str = "new"  # then "waiting", "out" at a worker, "done", or "failed": to be done here
+    result: Any = None
+    lacking: frozenset[str] = frozenset()  # names of luggage that the worker who got it did not have
+
+
+@dataclass(frozen=True)
+class _Lacking:
+    """A worker's answer where luggage is missing."""
+
+    names: frozenset[str]
+
+
+class _Failed:
+    """A worker's answer where the work raised an error: it is done again in the loop's process, which raises it."""
+
+
+_kept: "OrderedDict[str, Any]" = OrderedDict()  # of a worker: its luggage by name, the oldest first
+_lock = threading.Lock()
+
+
+def do(
+    number: int, function: Callable[..., Any], names: tuple[str, ...], sent: dict[str, Any], arguments: tuple[Any, ...]
+) -> tuple[int, Any, float]:
+    """What a worker does: its result with the number of the work, and the seconds that it took."""
+    with _lock:
+        _kept.update(sent)
+        lacking = frozenset(name for name in names if name not in _kept)
+        if lacking:
+            return number, _Lacking(lacking), 0.0
+        for name in names:
+            _kept.move_to_end(name)
+        while len(_kept) > max(KEPT, len(names)):
+            _kept.popitem(last=False)
+        contents = [_kept[name] for name in names]
+    began = time.perf_counter()
+    try:
+        with one_matrix_thread(), one_thread(), np.errstate(all="ignore"):
+            return number, function(*contents, *arguments), time.perf_counter() - began
+    except Exception:
+        return number, _Failed(), time.perf_counter() - began
+
+
+class Workers:
+    """Who does the work of a search: the process itself, and from `STARTS_AFTER` seconds on others, too. `count` is how
+    many there may be (0: all cores, or as a `parallel_config` says); `check` is called while the loop waits."""
+
+    def __init__(self, count: int = 0, check: Callable[[], None] = lambda: None) -> None:
+        self.count, self.check = count, check
+        self.processes = 0  # other processes
+        self.began = time.monotonic()
+        self.seconds: dict[str, list[float]] = {}  # that work took, by its name
+        self._changed = threading.Condition()
+        self._todo: deque[Work] = deque()
+        self._out: dict[int, Work] = {}
+        self._number = self._failures = 0
+        self._heard = 0.0  # when a result came last
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._reason = ""  # why the workers are not used any more, until it has been said
+
+    @property
+    def running(self) -> bool:
+        return self._thread is not None and not self._closed
+
+    def may_start(self, travels: Any) -> bool:
+        """Start other processes if it is time for it, and what `travels` can be sent to them; whether they run."""
+        if self.running or self._closed or self.count == 1 or time.monotonic() - self.began < STARTS_AFTER:
+            return self.running
+        backend, self.count = backend_and_workers(self.count)
+        if self.count > 1 and _can_travel(travels):
+            self.processes = self.count - 1
+            self._heard = time.monotonic()
+            self._thread = threading.Thread(target=self._serve, args=(backend,), daemon=True)
+            self._thread.start()
+        else:
+            self._closed = True
+        return self.running
+
+    def hand_out(self, work: Work) -> None:
+        """Have it done when someone is free."""
+        if self.running and work.state == "new":
+            with self._changed:
+                work.state = "waiting"
+                self._todo.append(work)
+                self._changed.notify_all()
+
+    def done(self, work: Work) -> bool:
+        """Wait until a worker has done it, and do other work meanwhile. If False, it is to be done here, where it is
+        needed."""
+        while True:
+            with self._changed:
+                if work.state == "waiting":  # nobody has begun
+                    work.state = "failed"
+                    if work in self._todo:
+                        self._todo.remove(work)
+                if work.state != "out" or self._closed:
+                    break
+                other = self._todo.popleft() if self._todo else None
+                if other is None:
+                    self._changed.wait(GLANCE)
+                    silent = time.monotonic() - self._heard > SILENT
+            if other is not None:
+                self._do_here(other)
+            elif silent:
+                self._give_up(f"no result has come for {SILENT:g} seconds")
+            self.check()
+        self._say_why()
+        return work.state == "done"
+
+    def _do_here(self, work: Work) -> None:
+        """Something that is waiting, while the loop waits for something else. What goes wrong with it shows when it has
+        its turn."""
+        began = time.perf_counter()
+        try:
+            with one_thread():
+                work.result = work.function(*(piece.here for piece in work.luggage), *work.arguments)
+        except Exception:
+            work.state = "failed"
+        else:
+            work.state = "done"
+            self._note(work, time.perf_counter() - began)
+
+    def close(self) -> None:
+        """Nothing more is wanted: what is on its way is finished, and not looked at."""
+        with self._changed:
+            self._closed = True
+            self._todo.clear()
+            self._changed.notify_all()
+        self._say_why()
+
+    # In the thread that talks to joblib
+
+    def _serve(self, backend: Any) -> None:
+        from joblib import Parallel
+
+        while not self._closed:
+            with self._changed:
+                while not (self._todo or self._closed):
+                    self._changed.wait()
+            parallel = Parallel(
+                n_jobs=self.processes, backend=backend, return_as="generator_unordered", batch_size=1,
+                pre_dispatch=self.processes + QUEUED,
+            )  # fmt: skip
+            try:
+                for number, result, seconds in parallel(self._tasks()):
+                    self._arrived(number, result, seconds)
+            except BaseException as error:  # whatever a backend raises: nobody else sees it in this thread
+                self._broken(error)
+
+    def _tasks(self) -> Iterator[Any]:
+        """Whatever waits, until nothing does."""
+        from joblib import delayed
+
+        while True:
+            with self._changed:
+                if self._closed or not self._todo:
+                    return
+                work = self._todo.popleft()
+                work.state, self._number = "out", self._number + 1
+                number = self._number
+                self._out[number] = work
+                sent = {}
+                for piece in work.luggage:
+                    # No process has it at first, and one that was started anew has none.
+                    if piece.sent < self.processes or piece.name in work.lacking:
+                        sent[piece.name] = piece.content
+                        piece.sent += 1
+            yield delayed(do)(number, work.function, tuple(p.name for p in work.luggage), sent, work.arguments)
+
+    def _arrived(self, number: int, result: Any, seconds: float) -> None:
+        with self._changed:
+            work = self._out.pop(number)
+            self._heard, self._failures = time.monotonic(), 0
+            if isinstance(result, _Lacking):
+                work.state, work.lacking = "waiting", result.names
+                self._todo.appendleft(work)
+            elif isinstance(result, _Failed):
+                work.state = "failed"
+            else:
+                work.state, work.result = "done", result
+                self._note(work, seconds)
+            self._changed.notify_all()
+
+    def _note(self, work: Work, seconds: float) -> None:
+        self.seconds.setdefault(work.kind, []).append(seconds)
+
+    def _broken(self, error: BaseException) -> None:
+        """What was out is to be done again."""
+        with self._changed:
+            for number in sorted(self._out, reverse=True):
+                work = self._out.pop(number)
+                work.state, work.lacking = "waiting", frozenset(piece.name for piece in work.luggage)
+                self._todo.appendleft(work)
+            self._failures += 1
+            self._changed.notify_all()
+        if self._failures >= MOST_FAILURES and not self._closed:
+            self._give_up(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no reason given'}")
+
+    def _give_up(self, reason: str) -> None:
+        with self._changed:
+            self._closed, self._reason = True, reason
+            self._todo.clear()
+            self._changed.notify_all()
+
+    def _say_why(self) -> None:
+        """In the loop's own thread, where a warning belongs."""
+        if reason := self._reason:
+            self._reason = ""
+            warnings.warn(f"the workers fail, so that the search goes on in one process: {reason}", stacklevel=2)
+
+
+def threads_for_scans(count: int) -> int:
+    """How many threads a scan may have in this process while no others work for the search."""
+    if "joblib" in sys.modules:  # else the search is not part of anything that is parallel by it
+        return backend_and_workers(count)[1]
+    return count or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else count or os.cpu_count() or 1
+
+
+def backend_and_workers(count: int) -> tuple[Any, int]:
+    """Where work is done as joblib has it now, and by how many, this process included. Of no `count` (0), as many as a
+    `parallel_config` around the search says, or all cores that this process may use. Inside of work that is parallel
+    already, one."""
+    from joblib.parallel import get_active_backend
+
+    backend, said = get_active_backend()
+    if getattr(backend, "nesting_level", 0) or type(backend).__name__ == "SequentialBackend":
+        return backend, 1
+    wanted = count or (said if said not in (None, 1) else -1)
+    return backend, max(int(backend.effective_n_jobs(wanted)), 1)
+
+
+def _can_travel(content: Any) -> bool:
+    """Whether it can be sent to another process; where the user's own functions can't be, a warning says so."""
+    from joblib.externals.loky.backend.reduction import dumps
+
+    try:
+        dumps(content)
+    except Exception as error:  # whatever the objects raise that the functions hold
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        warnings.warn(
+            f"the search runs in one process: what it needs can't be sent to another ({reason})", stacklevel=2
+        )
+        return False
+    return True
