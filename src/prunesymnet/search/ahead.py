@@ -5,40 +5,25 @@ then meets numbers that are known already (`fitting.Known`), and decides as it w
 """
 
 import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal, in_parts
-from prunesymnet.expression import Expression, canonical
+from prunesymnet.expression import Expression
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.constraints import Rules
+from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter, Known
-from prunesymnet.search.forms import freed, merged_form
+from prunesymnet.search.forms import merged_form
 from prunesymnet.search.stages.base import Batch, Context, Part, one_by_one, put_back
 from prunesymnet.search.waiting import Waiting
 from prunesymnet.search.workers import Luggage, Work, Workers
 
 FITS_OF_A_WORK = 4  # that are sent together: some ten milliseconds each
 LOOK_AHEAD = 4  # parts for each process: they take from a hundredth of a second to some
-
-
-@dataclass(frozen=True)
-class Formulas:
-    """A proposal as it is fitted, in terms of the table: as it stands, and with a weight on every edge where that is
-    not made of the former."""
-
-    as_it_stands: Expression
-    weighted: Expression | None = None
-
-    @classmethod
-    def of(cls, proposal: Proposal, problem: Problem) -> "Formulas":
-        formula = proposal.expression
-        if problem.groups is None:
-            return cls(problem.to_table(formula))
-        # In terms of the groups it is shorter, so constants are merged there.
-        return cls(problem.to_table(canonical(formula)), problem.to_table(canonical(freed(formula))))
 
 
 def allowed(proposals: list[Proposal], problem: Problem, rules: Rules, fitter: Fitter) -> list[Proposal]:
@@ -82,8 +67,8 @@ def fit_ahead(fitter: Fitter, problem: Problem, proposals: Sequence[Proposal], s
     for proposal in proposals:
         if proposal.rows is not None:
             continue  # is fitted on these rows first
-        formulas = Formulas.of(proposal, problem)
-        for formula in fitter.formulas(formulas.as_it_stands, formulas.weighted, exact=proposal.exact):
+        formulas = known.formulas[proposal.expression, proposal.exact] = fitter.formulas(proposal, problem)
+        for formula in formulas:
             known.add(fitter.look_ahead(formula, tries, shortest))
     return known
 
@@ -109,7 +94,7 @@ class _Nothing:
         return math.inf
 
 
-def _no_check() -> None:
+def no_check() -> None:
     """Where someone else looks at the limits."""
 
 
@@ -121,7 +106,7 @@ class Ahead:
     workers: Workers
     fitter: Fitter
     problem: Problem | None = None
-    _luggage: dict[int, Luggage] = field(default_factory=dict)
+    _luggage: dict[int, tuple[Any, Luggage]] = field(default_factory=dict)
 
     def now(self, fitter: Fitter, problem: Problem) -> None:
         """From now on, fits are made by this fitter, and proposals are of this problem."""
@@ -132,12 +117,12 @@ class Ahead:
     def _packed(self, here: Any, content: Callable[[], Any]) -> Luggage:
         """Once for each, as long as it is in use."""
         if id(here) not in self._luggage:
-            self._luggage[id(here)] = Luggage(here, content())
-        return self._luggage[id(here)]
+            self._luggage[id(here)] = here, Luggage(content())
+        return self._luggage[id(here)][1]
 
     def _context(self, context: Context) -> Luggage:
         def content() -> Context:
-            return replace(context, archive=_Nothing(), check=_no_check, ask=one_by_one)
+            return replace(context, archive=_Nothing(), check=no_check, ask=one_by_one)
 
         return self._packed(context, content)
 
@@ -190,3 +175,50 @@ class Ahead:
                 self.fitter.known.add(work.result)
             for _ in range(FITS_OF_A_WORK):
                 yield
+
+    def each(self, function: Callable[..., Any], finish: Finish, formulas: Sequence[Any]) -> list[Any]:
+        """A function of `Finish` for each formula."""
+        starts = finish.rules.shapes is None and self.workers.may_start((self.fitter.settings, self.fitter.rows.used))
+        if len(formulas) < 2 or not starts:
+            return [function(finish, formula) for formula in formulas]
+        rules = replace(finish.rules, put_back=_as_it_is)
+        rows = replace(finish.rows, every=finish.rows.used, fresh=None)
+        settings = replace(finish.settings, selection="mdl")
+        travels = Finish(rows, rules, settings, seconds_left=_no_limit, linear_columns=finish.linear_columns)
+        times = finish.seconds_left(), finish.deadline - time.monotonic()
+        luggage = Luggage(travels)
+        works = [Work("finish", finish_one, (luggage,), (function, formula, *times)) for formula in formulas]
+        for work in works:
+            self.workers.hand_out(work)
+        results = []
+        for work, formula in zip(works, formulas, strict=True):
+            if self.workers.done(work):
+                result, lengths = work.result
+                finish.known_lengths.update(lengths)
+                results.append(result)
+            else:
+                results.append(function(finish, formula))
+        return results
+
+
+def finish_one(
+    finish: Finish, function: Callable[..., Any], formula: Any, seconds_left: float, until_deadline: float
+) -> tuple[Any, dict[Any, float]]:
+    """A function of `Finish` for one formula, and the lengths that it has met. Clocks of other machines differ, so that
+    times are told in seconds from now."""
+    ends = time.monotonic() + seconds_left
+    here = replace(
+        finish,
+        seconds_left=lambda: ends - time.monotonic(),
+        deadline=time.monotonic() + until_deadline,
+        known_lengths={},
+    )
+    return function(here, formula), here.known_lengths
+
+
+def _as_it_is(formula: Expression) -> Expression:
+    return formula
+
+
+def _no_limit() -> float:
+    return math.inf

@@ -1,13 +1,15 @@
 """From a proposed formula to a candidate in the archive: merge its constants, fit, measure, make it simpler."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from prunesymnet.bank.problem import Problem
+from prunesymnet.bank.query import Proposal
 from prunesymnet.coefficients import Fit, FitSettings, FitStatus, fit, snap
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import Dataset
-from prunesymnet.expression import Expression
+from prunesymnet.expression import Expression, canonical
 from prunesymnet.search.archive import Archive, Candidate, Pruned
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.forms import freed, merged_form, reductions, without_offset, without_small_terms
@@ -31,16 +33,19 @@ AS_GOOD = 1.01  # times the error: rounding in a fit makes more of a difference 
 
 @dataclass
 class Known:
-    """What was computed ahead, by formula: its merged form, its fit at a first look with the error on held-out rows,
-    what it leaves of a problem's target as it stands, and its rough length there. Each is the number that would be
-    computed anyway, so that it makes no difference whether it is here."""
+    """What was computed ahead, by formula: those that are fitted for a proposal (which may be exact), the merged form,
+    the fit at a first look with the error on held-out rows, what it leaves of a problem's target as it stands, and its
+    rough length there. Each is the number that would be computed anyway, so that it makes no difference whether it is
+    here."""
 
+    formulas: dict[tuple[Expression, bool], tuple[Expression, ...]] = field(default_factory=dict)
     forms: dict[Expression, tuple[Expression, str]] = field(default_factory=dict)
     fits: dict[Expression, tuple[Fit, float]] = field(default_factory=dict)
     unexplained: dict[Expression, float] = field(default_factory=dict)
     lengths: dict[tuple[Expression, float], float] = field(default_factory=dict)
 
     def add(self, other: "Known") -> None:
+        self.formulas |= other.formulas
         self.forms |= other.forms
         self.fits |= other.fits
         self.unexplained |= other.unexplained
@@ -110,24 +115,23 @@ class Fitter:
             return True
         return self.rows.between.shows(candidate.expression)
 
-    def propose(
-        self,
-        expression: Expression,
-        stage: str,
-        *,
-        exact: bool,
-        first: Dataset | None = None,
-        weighted: Expression | None = None,
-    ) -> None:
-        """A bank's formula as it stands, and (unless it seems exact) with a weight on every edge, as in the network:
-        weights may carry the units that it lacks as it stands. `weighted` is the latter where it is known."""
-        for formula in self.formulas(expression, weighted, exact=exact):
+    def propose(self, proposal: Proposal, problem: Problem | None, stage: str, *, first: Dataset | None = None) -> None:
+        """Fit what is to be fitted for a proposal."""
+        known = self.known.formulas.pop((proposal.expression, proposal.exact), None)
+        for formula in known or self.formulas(proposal, problem):
             self.consider(formula, stage, first=first)
 
-    def formulas(self, expression: Expression, weighted: Expression | None, *, exact: bool) -> Iterator[Expression]:
-        yield expression
-        if not exact or (self.rules.units is not None and not self.rules.allow(expression)):
-            yield freed(expression) if weighted is None else weighted
+    def formulas(self, proposal: Proposal, problem: Problem | None = None) -> tuple[Expression, ...]:
+        """A bank's formula as it stands, and (unless it seems exact) with a weight on every edge, as in the network:
+        weights may carry the units that it lacks as it stands. Both in terms of the table (None: it is so already)."""
+        formula, weighted = proposal.expression, None
+        if problem is not None and problem.groups is not None:
+            # In terms of the groups it is shorter, so constants are merged there.
+            formula, weighted = canonical(formula), problem.to_table(canonical(freed(formula)))
+        formula = formula if problem is None else problem.to_table(formula)
+        if proposal.exact and (self.rules.units is None or self.rules.allow(formula)):
+            return (formula,)
+        return formula, freed(formula) if weighted is None else weighted
 
     def consider(
         self, expression: Expression, stage: str, *, first: Dataset | None = None, pruned: Pruned | None = None

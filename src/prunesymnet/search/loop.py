@@ -28,7 +28,7 @@ from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
 from prunesymnet.expression import Constant, Expression, evaluate
 from prunesymnet.operators import select_operators
-from prunesymnet.search.ahead import Ahead, Formulas, allowed
+from prunesymnet.search.ahead import Ahead, allowed, no_check
 from prunesymnet.search.archive import Archive, Candidate, PartOfArchive
 from prunesymnet.search.budget import Budget
 from prunesymnet.search.columns import SeenColumns, names_in
@@ -149,9 +149,11 @@ class _Search:
         self.archive = Archive(self.rows, settings.constraints.costs)
         self.fitter = Fitter(self.rows, self.rules, self.archive, settings.fits_per_form, settings)
         first = tuple(filter(self.rules.allow, start.formulas))
-        self.finish = Finish(self.rows, self.rules, settings, first, self.seconds_to_finish, seen.first)
-        self.waiting, self.patience = Waiting(self.rows.train.rows, known=self.fitter.known.lengths), Patience()
         self.ahead = Ahead(self.workers, self.fitter)
+        self.finish = Finish(
+            self.rows, self.rules, settings, first, self.seconds_to_finish, seen.first, self.ahead.each
+        )  # fmt: skip
+        self.waiting, self.patience = Waiting(self.rows.train.rows, known=self.fitter.known.lengths), Patience()
         self.watch, self.levels, self.scored = watch, start.levels, 0
         self.training: Training | None = None
         self.structure: dict[str, Reduction] = {}
@@ -161,8 +163,15 @@ class _Search:
         self.workers.check = self.check
         try:
             status = self.until_it_ends()
+            if self.workers.busy:  # with what nobody wants any more: what is left to do would have to wait for it
+                self.workers.close()
+            self.workers.check = no_check  # it has a time of its own
+            return self.ended(status)
         finally:
             self.workers.close()
+
+    def ended(self, status: SearchStatus) -> SearchResult:
+        """What was found until then."""
         if self.archive.best is None:
             self.linear_model()  # nothing else was found
         best = self.best
@@ -199,7 +208,7 @@ class _Search:
             self.fitter.improve(self.fitter.candidate(expression, "start"))
         for guess in self.guesses:
             for form in fitted_guess(guess, self.rows.train):
-                self.fitter.propose(form, "start", exact=False)
+                self.fitter.propose(Proposal(form, 1.0), None, "start")
 
     def linear_model(self) -> None:
         """The linear model and a constant, or the simplest that is allowed."""
@@ -331,7 +340,7 @@ class _Search:
             return context
         self.rows = self.archive.rows = self.rows.around(self.best.expression if says_something else None)
         self.fitter = replace(self.fitter, rows=self.rows, known=Known(lengths=self.waiting.known))
-        self.finish = replace(self.finish, rows=self.rows, _lengths={})
+        self.finish = replace(self.finish, rows=self.rows, known_lengths={})
         problem = self.problem(context.problem.groups, context.problem.dimensions)
         return replace(context, problem=problem.only(context.problem.columns), train=self.rows.train)
 
@@ -432,10 +441,8 @@ class _Search:
 
     def fit(self, stage: str, proposals: Iterable[Proposal], context: Context) -> None:
         for proposal in proposals:
-            problem, formulas = context.problem, Formulas.of(proposal, context.problem)
-            first = None if proposal.rows is None else problem.data.take(proposal.rows)
-            exact, weighted = proposal.exact, formulas.weighted
-            self.fitter.propose(formulas.as_it_stands, stage, exact=exact, first=first, weighted=weighted)
+            first = None if proposal.rows is None else context.problem.data.take(proposal.rows)
+            self.fitter.propose(proposal, context.problem, stage, first=first)
             self.check()
 
     def seconds_to_finish(self) -> float:

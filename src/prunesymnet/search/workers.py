@@ -2,12 +2,12 @@
 
 The search stays one loop in one process, which asks for results in a fixed order. Work is handed out ahead of its turn;
 what comes back is what the loop would have computed itself, so that the formula is the same for any number of workers.
-While the loop waits, it takes work itself: of n workers, n - 1 are other processes.
+The loop has little to do itself, so that there are as many processes beside it as there are workers.
 
 - Data travel once: work names what it needs (`Luggage`), a worker keeps what it was sent, and says what it lacks.
-- Nothing is started before a search has taken `STARTS_AFTER` seconds: most end before.
-- What a worker can't do (it was killed, it ran out of memory) is done again, by others or here. Where they fail again and
-  again or fall silent, the search goes on in its own process and says so in one warning.
+- Nothing is started before a search has taken `STARTS_AFTER` seconds: most end before. Processes stay for the next.
+- What a worker can't do (it was killed, it ran out of memory) is done again, by others or here. Where they fail again
+  and again or fall silent, the search goes on in its own process and says so in one warning.
 """
 
 import os
@@ -26,7 +26,10 @@ import numpy as np
 from prunesymnet.bank.scan import one_thread
 from prunesymnet.search.threads import one_matrix_thread
 
-STARTS_AFTER = 1.0  # seconds: about what a process takes to start; a search as long as that may well be long
+# Seconds: about what a process takes to start. A search that has taken as long may well take much longer; and if it
+# ends at once, it has cost no more than as much again, on other cores.
+STARTS_AFTER = 0.5
+STARTED_AFTER = 0.1  # the same where they have been started before
 KEPT = 6  # pieces of luggage that a worker keeps: of one level, the problem, its reduced ones, and what fits need
 MOST_FAILURES = 3  # of all workers in a row, before the search goes on without them
 SILENT = 60.0  # seconds without any result, after which nobody counts on the workers: their work takes a few at most
@@ -36,10 +39,8 @@ QUEUED = 2  # pieces of work that are sent beyond one for each process, so that 
 
 @dataclass(eq=False)
 class Luggage:
-    """What work needs and workers keep, with a name that no other has: as it is `here`, and the `content` that travels.
-    `sent` counts how often it was sent along."""
+    """What work needs and workers keep, with a name that no other has; `sent` counts how often it was sent along."""
 
-    here: Any
     content: Any
     name: str = field(default_factory=lambda: uuid.uuid4().hex)
     sent: int = 0
@@ -72,6 +73,7 @@ class _Failed:
 
 _kept: "OrderedDict[str, Any]" = OrderedDict()  # of a worker: its luggage by name, the oldest first
 _lock = threading.Lock()
+_known = {"started": False}  # of this process: whether it has had workers
 
 
 def do(
@@ -96,6 +98,11 @@ def do(
         return number, _Failed(), time.perf_counter() - began
 
 
+def get_ready() -> None:
+    """A worker's first task: to import what the others need."""
+    import prunesymnet.search.loop  # noqa: F401
+
+
 class Workers:
     """Who does the work of a search: the process itself, and from `STARTS_AFTER` seconds on others, too. `count` is how
     many there may be (0: all cores, or as a `parallel_config` says); `check` is called while the loop waits."""
@@ -111,7 +118,7 @@ class Workers:
         self._number = self._failures = 0
         self._heard = 0.0  # when a result came last
         self._thread: threading.Thread | None = None
-        self._closed = False
+        self._ready = self._closed = False
         self._reason = ""  # why the workers are not used any more, until it has been said
 
     @property
@@ -120,11 +127,13 @@ class Workers:
 
     def may_start(self, travels: Any) -> bool:
         """Start other processes if it is time for it, and what `travels` can be sent to them; whether they run."""
-        if self.running or self._closed or self.count == 1 or time.monotonic() - self.began < STARTS_AFTER:
+        if self.running or self._closed or self.count == 1:
             return self.running
+        if time.monotonic() - self.began < (STARTED_AFTER if _known["started"] else STARTS_AFTER):
+            return False
         backend, self.count = backend_and_workers(self.count)
         if self.count > 1 and _can_travel(travels):
-            self.processes = self.count - 1
+            self.processes, _known["started"] = self.count, True
             self._heard = time.monotonic()
             self._thread = threading.Thread(target=self._serve, args=(backend,), daemon=True)
             self._thread.start()
@@ -141,40 +150,28 @@ class Workers:
                 self._changed.notify_all()
 
     def done(self, work: Work) -> bool:
-        """Wait until a worker has done it, and do other work meanwhile. If False, it is to be done here, where it is
-        needed."""
+        """Wait until a worker has done it. If False, it is to be done here, as nobody has begun or it has failed."""
+        silent = False
         while True:
             with self._changed:
-                if work.state == "waiting":  # nobody has begun
+                if work.state == "waiting":
                     work.state = "failed"
                     if work in self._todo:
                         self._todo.remove(work)
                 if work.state != "out" or self._closed:
                     break
-                other = self._todo.popleft() if self._todo else None
-                if other is None:
-                    self._changed.wait(GLANCE)
-                    silent = time.monotonic() - self._heard > SILENT
-            if other is not None:
-                self._do_here(other)
-            elif silent:
+                self._changed.wait(GLANCE)
+                silent = work.state == "out" and time.monotonic() - self._heard > SILENT
+            if silent:
                 self._give_up(f"no result has come for {SILENT:g} seconds")
             self.check()
         self._say_why()
         return work.state == "done"
 
-    def _do_here(self, work: Work) -> None:
-        """Something that is waiting, while the loop waits for something else. What goes wrong with it shows when it has
-        its turn."""
-        began = time.perf_counter()
-        try:
-            with one_thread():
-                work.result = work.function(*(piece.here for piece in work.luggage), *work.arguments)
-        except Exception:
-            work.state = "failed"
-        else:
-            work.state = "done"
-            self._note(work, time.perf_counter() - began)
+    @property
+    def busy(self) -> bool:
+        """Whether some are at work."""
+        return bool(self._out)
 
     def close(self) -> None:
         """Nothing more is wanted: what is on its way is finished, and not looked at."""
@@ -187,17 +184,18 @@ class Workers:
     # In the thread that talks to joblib
 
     def _serve(self, backend: Any) -> None:
-        from joblib import Parallel
+        from joblib import Parallel, delayed
 
+        options = {"n_jobs": self.processes, "backend": backend, "batch_size": 1, "return_as": "generator_unordered"}
         while not self._closed:
-            with self._changed:
-                while not (self._todo or self._closed):
-                    self._changed.wait()
-            parallel = Parallel(
-                n_jobs=self.processes, backend=backend, return_as="generator_unordered", batch_size=1,
-                pre_dispatch=self.processes + QUEUED,
-            )  # fmt: skip
             try:
+                if not self._ready:  # until the first is there, the loop does all itself
+                    for _ in Parallel(**options)(delayed(get_ready)() for _ in range(self.processes)):
+                        self._ready, self._heard = True, time.monotonic()
+                with self._changed:
+                    while not (self._todo or self._closed):
+                        self._changed.wait()
+                parallel = Parallel(**options, pre_dispatch=self.processes + QUEUED)
                 for number, result, seconds in parallel(self._tasks()):
                     self._arrived(number, result, seconds)
             except BaseException as error:  # whatever a backend raises: nobody else sees it in this thread

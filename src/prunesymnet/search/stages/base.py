@@ -222,8 +222,8 @@ class Context:
         return self._batches[stage.name]
 
     @cached_property
-    def inner(self) -> dict[int, Any]:
-        """Problems that were made of this one, with their contexts."""
+    def memory(self) -> dict[Any, Any]:
+        """What a stage works out once for all of its parts: reduced problems with their contexts, queries."""
         return {}
 
     def formula(self, candidate: Candidate) -> Expression:

@@ -77,10 +77,11 @@ def of_groups(context: Context, found: Found, names: list[str], *, again: bool) 
     ways = list(product(found.factors[:FACTORS], orientations(found.groups)))[: WAYS[min(context.budget.level, 1)]]
     order = range(len(ways))[::-1] if again else range(1)
     for k in order:
-        if k not in context.inner:
+        if ("way", k) not in context.memory:
             reduced = reduced_problem(context.problem, *ways[k], names)
-            context.inner[k] = (reduced, None if reduced is None else replace(context, problem=reduced.problem))
-        reduced, inner = context.inner[k]
+            inner = None if reduced is None else replace(context, problem=reduced.problem)
+            context.memory["way", k] = reduced, inner
+        reduced, inner = context.memory["way", k]
         if reduced is not None and inner is not None:
             slow = again and k == 0
             yield from ((part, reduced) for part in inner.parts(When.START, When.LEVEL, wanted=_stages(slow=slow)))
