@@ -1,5 +1,6 @@
 """Workers: the same search with any number of them, and what happens when they fail."""
 
+import contextlib
 import os
 import signal
 import threading
@@ -101,7 +102,7 @@ def test_the_search_is_the_same_with_workers(at_once, alone):
 
 def test_it_is_the_same_in_other_processes_with_the_users_own_functions(at_once):
     halved = make_operator("half", lambda a: a / 2, sympy=lambda a: a / 2)
-    settings = replace(SMALL, operators=("+", "*", "exp", halved), loss=lambda e: np.abs(e) ** 1.5)
+    settings = replace(SMALL, operators=("+", "*", "exp", halved), loss=lambda error: error**2, max_fits=25)
     one, two = (told(search(noisy_table(), replace(settings, workers=count))) for count in (1, 2))
     assert one == two
     assert at_once[0].seconds
@@ -145,6 +146,14 @@ def test_luggage_that_a_worker_has_dropped_is_sent_again(at_once, monkeypatch):
     assert [work.result for work in works] == [k * (10, 100)[k % 2] for k in range(12)]
     assert all(piece.sent > 2 for piece in pieces)
     some.close()
+
+
+def test_luggage_of_an_earlier_level_is_dropped():
+    workers._kept.clear()
+    pieces = [Luggage(10, "search/1"), Luggage(100, "other/1"), Luggage(1000, "search/2")]
+    for piece in pieces:
+        assert workers.do(7, scaled, (piece.name,), {piece.name: piece.content}, (2,))[:2] == (7, 2 * piece.content)
+    assert list(workers._kept) == [pieces[1].name, pieces[2].name]
 
 
 def test_what_goes_wrong_is_left_to_the_loop(at_once):
@@ -213,3 +222,55 @@ def test_their_number_is_what_joblib_is_told():
         assert backend_and_workers(2)[1] == 2
     with joblib.parallel_config("sequential"):
         assert backend_and_workers(4)[1] == 1
+
+
+@pytest.mark.slow  # a cluster of two processes starts
+def test_a_dask_cluster_does_the_same(at_once, alone):
+    distributed = pytest.importorskip("dask.distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        with joblib.parallel_config("dask"):
+            assert told(search(noisy_table(), replace(SMALL, workers=0))) == alone
+            assert at_once[0].seconds
+            killed = iter(client.run(os.getpid).values())
+
+            def kill_one(_update):  # in the middle
+                for process in killed:
+                    os.kill(process, signal.SIGKILL)
+                    return
+
+            assert told(search(noisy_table(), replace(SMALL, workers=0), watch=kill_one)) == alone
+
+
+@pytest.mark.slow
+def test_a_search_goes_on_without_its_scheduler(at_once, alone):
+    distributed = pytest.importorskip("dask.distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    cluster = distributed.LocalCluster(**options)
+    client = distributed.Client(cluster)
+    with joblib.parallel_config("dask"), pytest.warns(UserWarning, match="the search goes on in one process"):
+        gone = []
+
+        def close(_update):
+            if at_once and at_once[0].busy and not gone:
+                gone.append(cluster.loop.add_callback(cluster.scheduler.close))
+
+        assert told(search(noisy_table(), replace(SMALL, workers=0), watch=close)) == alone
+    with contextlib.suppress(TimeoutError):  # there is nobody left to say goodbye to
+        client.close(timeout=1)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # Ray's own
+def test_ray_does_the_same(at_once, alone):
+    ray = pytest.importorskip("ray")
+    from ray.util.joblib import register_ray
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    register_ray()
+    try:
+        with joblib.parallel_config("ray", n_jobs=2):
+            assert told(search(noisy_table(), replace(SMALL, workers=0))) == alone
+        assert at_once[0].seconds
+    finally:
+        ray.shutdown()

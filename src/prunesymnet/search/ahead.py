@@ -112,12 +112,13 @@ class Ahead:
         """From now on, fits are made by this fitter, and proposals are of this problem."""
         if fitter is not self.fitter or problem is not self.problem:
             self.fitter, self.problem, self._luggage = fitter, problem, {}
+            self.workers.level += 1
             fitter.known.unexplained.clear()  # of another problem
 
     def _packed(self, here: Any, content: Callable[[], Any]) -> Luggage:
         """Once for each, as long as it is in use."""
         if id(here) not in self._luggage:
-            self._luggage[id(here)] = here, Luggage(content())
+            self._luggage[id(here)] = here, self.workers.packed(content())
         return self._luggage[id(here)][1]
 
     def _context(self, context: Context) -> Luggage:
@@ -186,7 +187,7 @@ class Ahead:
         settings = replace(finish.settings, selection="mdl")
         travels = Finish(rows, rules, settings, seconds_left=_no_limit, linear_columns=finish.linear_columns)
         times = finish.seconds_left(), finish.deadline - time.monotonic()
-        luggage = Luggage(travels)
+        luggage = self.workers.packed(travels)
         works = [Work("finish", finish_one, (luggage,), (function, formula, *times)) for formula in formulas]
         for work in works:
             self.workers.hand_out(work)

@@ -18,7 +18,9 @@ import uuid
 import warnings
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -30,20 +32,27 @@ from prunesymnet.search.threads import one_matrix_thread
 # ends at once, it has cost no more than as much again, on other cores.
 STARTS_AFTER = 0.5
 STARTED_AFTER = 0.1  # the same where they have been started before
-KEPT = 6  # pieces of luggage that a worker keeps: of one level, the problem, its reduced ones, and what fits need
+KEPT = 16  # pieces of luggage that a worker keeps: of a level, the problem, reduced ones, and what fits need
 MOST_FAILURES = 3  # of all workers in a row, before the search goes on without them
 SILENT = 60.0  # seconds without any result, after which nobody counts on the workers: their work takes a few at most
 GLANCE = 0.05  # seconds between two looks at the limits while the loop waits for a result
+AT_A_TIME = 4  # pieces of work for each process, where a backend gives results only when all are there
 QUEUED = 2  # pieces of work that are sent beyond one for each process, so that none waits for the next
 
 
 @dataclass(eq=False)
 class Luggage:
-    """What work needs and workers keep, with a name that no other has; `sent` counts how often it was sent along."""
+    """What work needs and workers keep; `level` names a search and a level of it ("search/level"), after which nobody
+    needs it any more, and `sent` counts how often it was sent along."""
 
     content: Any
-    name: str = field(default_factory=lambda: uuid.uuid4().hex)
+    level: str = ""
     sent: int = 0
+
+    @cached_property
+    def name(self) -> str:
+        """One that no other has."""
+        return f"{self.level}/{uuid.uuid4().hex}"
 
 
 @dataclass(eq=False)
@@ -81,6 +90,8 @@ def do(
 ) -> tuple[int, Any, float]:
     """What a worker does: its result with the number of the work, and the seconds that it took."""
     with _lock:
+        for name in names:
+            _drop_others(*name.split("/")[:2])
         _kept.update(sent)
         lacking = frozenset(name for name in names if name not in _kept)
         if lacking:
@@ -98,6 +109,12 @@ def do(
         return number, _Failed(), time.perf_counter() - began
 
 
+def _drop_others(search: str, level: str) -> None:
+    """What a search has needed before this level."""
+    for name in [name for name in _kept if name.startswith(f"{search}/") and name.split("/")[1] != level]:
+        del _kept[name]
+
+
 def get_ready() -> None:
     """A worker's first task: to import what the others need."""
     import prunesymnet.search.loop  # noqa: F401
@@ -109,6 +126,7 @@ class Workers:
 
     def __init__(self, count: int = 0, check: Callable[[], None] = lambda: None) -> None:
         self.count, self.check = count, check
+        self.name, self.level = uuid.uuid4().hex, 0
         self.processes = 0  # other processes
         self.began = time.monotonic()
         self.seconds: dict[str, list[float]] = {}  # that work took, by its name
@@ -116,6 +134,7 @@ class Workers:
         self._todo: deque[Work] = deque()
         self._out: dict[int, Work] = {}
         self._number = self._failures = 0
+        self._error = ""  # the last that ended all work on its way
         self._heard = 0.0  # when a result came last
         self._thread: threading.Thread | None = None
         self._ready = self._closed = False
@@ -140,6 +159,9 @@ class Workers:
         else:
             self._closed = True
         return self.running
+
+    def packed(self, content: Any) -> Luggage:
+        return Luggage(content, f"{self.name}/{self.level}")
 
     def hand_out(self, work: Work) -> None:
         """Have it done when someone is free."""
@@ -176,6 +198,10 @@ class Workers:
     def close(self) -> None:
         """Nothing more is wanted: what is on its way is finished, and not looked at."""
         with self._changed:
+            if self.running and self._failures:  # and nothing has come since
+                self._reason = self._error
+            elif self.running and not self._ready and time.monotonic() - self._heard > SILENT:
+                self._reason = f"none has answered for {SILENT:g} seconds"
             self._closed = True
             self._todo.clear()
             self._changed.notify_all()
@@ -186,20 +212,30 @@ class Workers:
     def _serve(self, backend: Any) -> None:
         from joblib import Parallel, delayed
 
-        options = {"n_jobs": self.processes, "backend": backend, "batch_size": 1, "return_as": "generator_unordered"}
+        # As it comes, where the backend can do that; else some at a time.
+        streams = getattr(backend, "supports_return_generator", False)
+        parallel = Parallel(
+            self.processes, backend=backend, batch_size=1, return_as="generator_unordered" if streams else "list",
+            pre_dispatch=self.processes + QUEUED,
+        )  # fmt: skip
+        most = sys.maxsize if streams else AT_A_TIME * self.processes
         while not self._closed:
             try:
-                if not self._ready:  # until the first is there, the loop does all itself
-                    for _ in Parallel(**options)(delayed(get_ready)() for _ in range(self.processes)):
-                        self._ready, self._heard = True, time.monotonic()
-                with self._changed:
-                    while not (self._todo or self._closed):
-                        self._changed.wait()
-                parallel = Parallel(**options, pre_dispatch=self.processes + QUEUED)
-                for number, result, seconds in parallel(self._tasks()):
-                    self._arrived(number, result, seconds)
+                with parallel:
+                    for _ in parallel(delayed(get_ready)() for _ in range(self.processes)):
+                        self._ready, self._heard = True, time.monotonic()  # until then, the loop does all itself
+                    while self._wait_for_work():
+                        for number, result, seconds in parallel(islice(self._tasks(), most)):
+                            self._arrived(number, result, seconds)
             except BaseException as error:  # whatever a backend raises: nobody else sees it in this thread
                 self._broken(error)
+
+    def _wait_for_work(self) -> bool:
+        """Whether there is some more, as soon as that can be told."""
+        with self._changed:
+            while not (self._todo or self._closed):
+                self._changed.wait()
+        return not self._closed
 
     def _tasks(self) -> Iterator[Any]:
         """Whatever waits, until nothing does."""
@@ -212,7 +248,7 @@ class Workers:
                 work = self._todo.popleft()
                 work.state, self._number = "out", self._number + 1
                 number = self._number
-                self._out[number] = work
+                self._out[number], self._heard = work, time.monotonic()
                 sent = {}
                 for piece in work.luggage:
                     # No process has it at first, and one that was started anew has none.
@@ -246,9 +282,10 @@ class Workers:
                 work.state, work.lacking = "waiting", frozenset(piece.name for piece in work.luggage)
                 self._todo.appendleft(work)
             self._failures += 1
+            self._error = " ".join([f"{type(error).__name__}:", *str(error).splitlines()[:1]])
             self._changed.notify_all()
         if self._failures >= MOST_FAILURES and not self._closed:
-            self._give_up(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no reason given'}")
+            self._give_up(self._error)
 
     def _give_up(self, reason: str) -> None:
         with self._changed:
@@ -265,9 +302,10 @@ class Workers:
 
 def threads_for_scans(count: int) -> int:
     """How many threads a scan may have in this process while no others work for the search."""
-    if "joblib" in sys.modules:  # else the search is not part of anything that is parallel by it
-        return backend_and_workers(count)[1]
-    return count or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else count or os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if "joblib" not in sys.modules:  # the search is not part of anything that is parallel by it
+        return count or cores
+    return count if count > 1 else min(backend_and_workers(count)[1], sys.modules["joblib"].cpu_count())
 
 
 def backend_and_workers(count: int) -> tuple[Any, int]:
