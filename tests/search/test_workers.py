@@ -228,18 +228,20 @@ def test_their_number_is_what_joblib_is_told():
 def test_a_dask_cluster_does_the_same(at_once, alone):
     distributed = pytest.importorskip("dask.distributed")
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
-        with joblib.parallel_config("dask"):
-            assert told(search(noisy_table(), replace(SMALL, workers=0))) == alone
-            assert at_once[0].seconds
-            killed = iter(client.run(os.getpid).values())
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster) as client,
+        joblib.parallel_config("dask"),
+    ):
+        assert told(search(noisy_table(), replace(SMALL, workers=0))) == alone
+        assert at_once[0].seconds
+        processes = list(client.run(os.getpid).values())
 
-            def kill_one(_update):  # in the middle
-                for process in killed:
-                    os.kill(process, signal.SIGKILL)
-                    return
+        def kill_one(_update):  # in the middle
+            if len(processes) == 2:
+                os.kill(processes.pop(), signal.SIGKILL)
 
-            assert told(search(noisy_table(), replace(SMALL, workers=0), watch=kill_one)) == alone
+        assert told(search(noisy_table(), replace(SMALL, workers=0), watch=kill_one)) == alone
 
 
 @pytest.mark.slow
@@ -248,14 +250,15 @@ def test_a_search_goes_on_without_its_scheduler(at_once, alone):
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     cluster = distributed.LocalCluster(**options)
     client = distributed.Client(cluster)
+    gone = []
+
+    def close(_update):
+        if at_once and at_once[0].busy and not gone:
+            gone.append(cluster.loop.add_callback(cluster.scheduler.close))
+
     with joblib.parallel_config("dask"), pytest.warns(UserWarning, match="the search goes on in one process"):
-        gone = []
-
-        def close(_update):
-            if at_once and at_once[0].busy and not gone:
-                gone.append(cluster.loop.add_callback(cluster.scheduler.close))
-
-        assert told(search(noisy_table(), replace(SMALL, workers=0), watch=close)) == alone
+        found = search(noisy_table(), replace(SMALL, workers=0), watch=close)
+    assert told(found) == alone
     with contextlib.suppress(TimeoutError):  # there is nobody left to say goodbye to
         client.close(timeout=1)
 
