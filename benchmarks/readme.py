@@ -1,14 +1,14 @@
-"""Puts the tables of the results files into README.md and docs/measured.md, between their marks; `--check` only says if
-they differ."""
+"""Puts the tables of the results files into README.md and the pages of the docs that have marks for them; `--check`
+only says if they differ."""
 
 import re
 import sys
 from pathlib import Path
 
-from benchmarks import core, coverage, record, scanning, speed, startup, structure, tables, time_limits
+from benchmarks import core, coverage, gpu_tables, record, scanning, speed, startup, structure, tables, time_limits
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "measured.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "measured.md", ROOT / "docs" / "gpu.md")
 
 
 def cuda() -> str:
@@ -30,7 +30,13 @@ TABLES = {
     "speed": lambda: speed.summary(record.read("speed")),
     "cuda": cuda,
     "scanning": lambda: scanning.summary(record.read("scanning")),
-    "scanning-cuda": lambda: scanning.summary(record.read("scanning-cuda")),
+    "gpu-filters": gpu_tables.filters,
+    "gpu-floor": gpu_tables.floor,
+    "gpu-scans": gpu_tables.scans,
+    "gpu-million": gpu_tables.million,
+    "gpu-searches": gpu_tables.searches,
+    "gpu-stages": gpu_tables.stages,
+    "gpu-networks": gpu_tables.networks,
     "stability": stability,
     "startup": lambda: startup.summary(record.read("startup")),
     "time-limits": lambda: time_limits.summary(record.read("time-limits")),

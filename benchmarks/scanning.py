@@ -1,10 +1,8 @@
-"""How fast the bank grows and its pairs are scored; and the two large tables.
+"""How fast the bank grows and its pairs are scored on a CPU (on a GPU: `benchmarks.gpu`); and the two large tables.
 
 python -m benchmarks.scanning                   writes results/scanning.jsonl
-python -m benchmarks.scanning --device cuda     on a GPU: writes results/scanning-cuda.jsonl
 """
 
-import argparse
 import json
 import subprocess
 import sys
@@ -59,7 +57,7 @@ def growing(size: int = 100_000) -> dict[str, Any]:
     return {"what": "bank", "nodes": size, "points": POINTS, "seconds": best(lambda: bank(size), 3)}
 
 
-def scoring(nodes: int, questions: int, products: bool, threads: tuple[int, ...], device: str) -> list[dict[str, Any]]:
+def scoring(nodes: int, questions: int, products: bool, threads: tuple[int, ...]) -> list[dict[str, Any]]:
     """Pairs scored a second: M*(M + 1)/2 for each question, with the best of each complexity kept. The numbers of
     threads are measured in turn, so that a ratio says more about them than about the hour."""
     pool = bank(nodes)
@@ -67,7 +65,7 @@ def scoring(nodes: int, questions: int, products: bool, threads: tuple[int, ...]
     asked = [Regression(rng.normal(size=POINTS)) for _ in range(questions)]
 
     def call(workers: int) -> None:
-        scan(pool.values, pool.complexity, asked, products=products, workers=workers, device=device)
+        scan(pool.values, pool.complexity, asked, products=products, workers=workers)
 
     call(threads[0])
     seconds = dict.fromkeys(threads, float("inf"))
@@ -75,9 +73,7 @@ def scoring(nodes: int, questions: int, products: bool, threads: tuple[int, ...]
         for workers in threads:
             seconds[workers] = min(seconds[workers], best(lambda workers=workers: call(workers), 1))
     pairs = questions * nodes * (nodes + 1) // 2
-    common = {
-        "what": "products" if products else "sums", "device": device, "nodes": nodes, "questions": questions
-    }  # fmt: skip
+    common = {"what": "products" if products else "sums", "device": "cpu", "nodes": nodes, "questions": questions}
     return [common | {"workers": k, "pairs_per_second": pairs / seconds[k]} for k in threads]
 
 
@@ -94,7 +90,7 @@ def summary(measured: list[dict[str, Any]]) -> str:
         if row["what"] == "bank":
             lines.append(f"| a bank of {row['nodes']:,} nodes, one core | {row['seconds']:.2f} s |")
         elif row["what"] in ("products", "sums"):
-            cores = {1: "one core", 2: "two cores"}[row["workers"]] if row["device"] == "cpu" else row["gpu"]
+            cores = {1: "one core", 2: "two cores"}[row["workers"]]
             title = f"{row['what']} of {row['nodes']:,} nodes for {row['questions']} targets at once, {cores}"
             lines.append(f"| {title} | {row['pairs_per_second']:.2g} pairs/s |")
         else:
@@ -103,21 +99,10 @@ def summary(measured: list[dict[str, Any]]) -> str:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cpu")
-    options = parser.parse_args()
     made_by = record.provenance()
     with threadpool_limits(1, user_api="blas"):
-        if options.device == "cpu":
-            measured = [growing()]
-            measured += [row for kind in (True, False) for row in scoring(6000, 8, kind, (1, 2), "cpu")]
-            measured += [large(title) for title in LARGE]
-            record.write("scanning", [row | made_by for row in measured])
-            print(summary(record.read("scanning")))
-        else:
-            import torch
-
-            made_by["gpu"] = torch.cuda.get_device_name()
-            measured = [row for kind in (True, False) for row in scoring(65536, 4, kind, (1,), options.device)]
-            record.write(f"scanning-{options.device}", [row | made_by for row in measured])
-            print(summary(record.read(f"scanning-{options.device}")))
+        measured = [growing()]
+        measured += [row for kind in (True, False) for row in scoring(6000, 8, kind, (1, 2))]
+        measured += [large(title) for title in LARGE]
+    record.write("scanning", [row | made_by for row in measured])
+    print(summary(record.read("scanning")))

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("tests/search", "tests/network", "tests/coefficients", "tests/bank")
+FOLDERS = ("tests/search", "tests/network", "tests/coefficients", "tests/bank", "tests/structure")
 OLDEST = "the oldest processor"
 # What computes here, said by the libraries themselves. The products and the solution make them use it: instructions
 # that are not there end the process.

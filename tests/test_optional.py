@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from prunesymnet.optional import check_device, import_torch
+from prunesymnet.optional import check_device, device_of, import_torch
 
 WITHOUT = """
 import sys
@@ -61,8 +61,28 @@ def test_devices(monkeypatch):
     torch = import_torch("a test")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    for device in ("cpu", "cuda", "cuda:1"):
+    for device in ("auto", "cpu", "cuda", "cuda:1"):
         check_device(device)
-    for device in ("cuda:2", "cuda:x"):
-        with pytest.raises(ValueError, match=f"device must be cpu or one of cuda:0, cuda:1, got '{device}'"):
+    with pytest.raises(ValueError, match="device must be cpu or one of cuda:0, cuda:1, got 'cuda:2'"):
+        check_device("cuda:2")
+    for device in ("cuda:x", "gpu", "auto:1", "cpu:0", "", None, 3):
+        with pytest.raises(
+            ValueError, match=rf"device must be auto, cpu, cuda \(or cuda:1 ...\) or mps, got {device!r}"
+        ):
             check_device(device)
+    assert [device_of(name) for name in ("auto", "cpu", "cuda:1")] == ["cuda", "cpu", "cuda:1"]
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert device_of("auto") == "cpu"
+
+
+def test_a_gpu_that_is_not_there(monkeypatch):
+    torch = import_torch("a test")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    for device in ("cuda", "cuda:1", "mps"):
+        with pytest.raises(ValueError, match=f"device is '{device}', and this machine has no GPU"):
+            check_device(device)
+
+
+def test_where_there_is_no_torch_auto_is_the_cpu():
+    assert outcome("from prunesymnet.optional import device_of\nprint(device_of('auto'))") == "cpu\n"

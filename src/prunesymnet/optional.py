@@ -29,14 +29,40 @@ def import_pint(what: str) -> Any:
     return pint
 
 
+KINDS = ("auto", "cpu", "cuda", "mps")  # of devices; cuda:1 is the second GPU
+
+
+def check_device_name(device: Any) -> None:
+    """An error where text is no name of a device."""
+    kind, colon, number = device.partition(":") if isinstance(device, str) else ("", "", "")
+    if kind not in KINDS or (colon and (kind != "cuda" or not number.isdecimal())):
+        raise ValueError(f"device must be auto, cpu, cuda (or cuda:1 ...) or mps, got {device!r}")
+
+
 def check_device(device: str) -> None:
     """An error where a device is asked for that this machine does not have."""
-    if not device.startswith("cuda"):
+    check_device_name(device)
+    if device in ("auto", "cpu"):
         return
     torch = import_torch(f"device={device!r}")
+    if device == "mps":
+        if not torch.backends.mps.is_available():
+            raise ValueError("device is 'mps', and this machine has no GPU of Apple's that torch can use: take 'cpu'")
+        return
     if not torch.cuda.is_available():
         raise ValueError(f"device is {device!r}, and this machine has no GPU that torch can use: take 'cpu'")
-    number = device.partition(":")[2] or "0"
-    if not number.isdecimal() or int(number) >= torch.cuda.device_count():
+    if int(device.partition(":")[2] or 0) >= torch.cuda.device_count():
         known = ", ".join(f"cuda:{k}" for k in range(torch.cuda.device_count()))
         raise ValueError(f"device must be cpu or one of {known}, got {device!r}")
+
+
+def device_of(device: str) -> str:
+    """What "auto" means here: an NVIDIA GPU if torch is installed and has one, and else the CPU. Other devices are what
+    they say. The answer takes as long as torch takes to import, so it is asked for where a GPU would pay."""
+    if device != "auto":
+        return device
+    try:
+        import torch
+    except ImportError:
+        return "cpu"
+    return "cuda" if torch.cuda.is_available() else "cpu"

@@ -14,7 +14,7 @@ def offered(gains, complexity, keep, cuts):
     blocks = [(a, b) for k, a in enumerate(parts) for b in parts[k:]]
     best, levels = Best(keep), levels_of(blocks, complexity)
     for a, b in blocks:
-        best.offer(gains[a, b].copy(), levels, a, b, np)
+        best.offer(gains[a, b].copy(), levels, a, b)
     return best
 
 
@@ -44,7 +44,7 @@ def test_the_parts_of_several_tasks_are_joined():
     tasks = []
     for block in blocks:
         best = Best(3)
-        best.offer(gains[block].copy(), levels_of([block], complexity), *block, np)
+        best.offer(gains[block].copy(), levels_of([block], complexity), *block)
         tasks.append(best)
     joined = join(tasks, 3)
     np.testing.assert_array_equal(joined.left, whole.left)

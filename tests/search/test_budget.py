@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from prunesymnet.search.budget import Budget
+from prunesymnet.search.budget import WIDER, Budget
 
 SHRINKING = {"paired_queries", "queries_at_a_time"}  # each is a scan of a bank that has grown by more
 
@@ -28,3 +28,11 @@ def test_every_level_has_more_than_the_one_before(level):
 def test_pairs_are_of_fewer_nodes_than_are_tried_one_by_one():
     for level in range(3):
         assert Budget.of(level).pair_nodes < Budget.of(level).single_nodes
+
+
+def test_a_gpu_pairs_more_nodes_but_for_the_first_level():
+    assert Budget.of(0, on_gpu=True) == Budget.of(0)
+    for level in (1, 2, 3):
+        with_it, without = Budget.of(level, on_gpu=True), Budget.of(level)
+        assert with_it.pair_nodes == WIDER * without.pair_nodes
+        assert with_it.single_nodes == without.single_nodes

@@ -338,13 +338,16 @@ class _Growing:
     def add(self, complexity: int, values: Array, dimension: Array, operator: Operator | None, *how: object) -> None:
         """Keep the nodes that are finite, vary, and are not there yet; those of no operator are columns."""
         good, keys = distinct(values, self.probes)
-        good &= ~np.isin(keys, self.keys)
+        place = np.searchsorted(self.keys, keys)
+        if len(self.keys):
+            good &= self.keys[np.minimum(place, len(self.keys) - 1)] != keys
         chosen = np.flatnonzero(good)
         _, firsts = np.unique(keys[chosen], return_index=True)
         chosen = chosen[np.sort(firsts)][: self.size - self.count]
         kept = len(chosen)
         self.values[self.count : self.count + kept] = values[chosen]
-        self.keys = np.concatenate([self.keys, keys[chosen]])
+        order = np.argsort(keys[chosen])
+        self.keys = np.insert(self.keys, place[chosen][order], keys[chosen][order])  # they stay sorted
         rows = [np.broadcast_to(np.asarray(entry), len(values))[chosen] for entry in how]
         self.parts.append((np.full(kept, complexity), *rows))
         self.nested = np.concatenate([self.nested, rows[-1].astype(bool)])

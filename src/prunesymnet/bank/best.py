@@ -36,16 +36,16 @@ class Best:
         self.least: dict[int, float] = {}
         self.found: dict[int, tuple[Any, Any, Any]] = {}
 
-    def offer(self, gain: Any, levels: "Levels", a: slice, b: slice, xp: Any) -> None:
+    def offer(self, gain: Any, levels: "Levels", a: slice, b: slice) -> None:
         """Take what is better in a block of gains, level by level; a pair counts once."""
         for level, one, two in levels[a.start, b.start]:
             rows, columns = (
                 slice(one.start - a.start, one.stop - a.start),
                 slice(two.start - b.start, two.stop - b.start),
             )
-            self.offer_level(level, gain[rows, columns], one, two, xp)
+            self.offer_level(level, gain[rows, columns], one, two)
 
-    def offer_level(self, level: int, gain: Any, a: slice, b: slice, xp: Any) -> None:
+    def offer_level(self, level: int, gain: Any, a: slice, b: slice) -> None:
         least = self.least.get(level, LEAST_GAIN)
         top = gain.max()
         if not top <= 2:  # 0/0: two nodes that are nowhere both different from zero (or the rounding of nearly so)
@@ -56,17 +56,14 @@ class Best:
         most = 2 * self.keep  # a block on the diagonal has every pair twice
         if level not in self.least and len(gain) > most:
             # The best of each row are so many pairs already: none below the `most`th of them is needed.
-            tops = gain.max(axis=1) if xp is np else gain.max(dim=1).values
-            kth = np.partition(tops, -most)[-most] if xp is np else xp.topk(tops, most).values[-1]
+            kth = np.partition(gain.max(axis=1), -most)[-most]
             least = max(least, float(kth) * (1 - 1e-6))
         flat = gain.reshape(-1)
-        chosen: Any = np.flatnonzero(flat > least) if xp is np else xp.nonzero(flat > least)[:, 0]
+        chosen = np.flatnonzero(flat > least)
         scores = flat[chosen]
         if len(chosen) > most:
-            top = np.argpartition(-scores, most)[:most] if xp is np else xp.topk(scores, most).indices
+            top = np.argpartition(-scores, most)[:most]
             chosen, scores = chosen[top], scores[top]
-        if xp is not np:
-            chosen, scores = chosen.cpu().numpy(), scores.cpu().numpy()
         width = b.stop - b.start
         left, right = a.start + chosen // width, b.start + chosen % width
         if a == b:

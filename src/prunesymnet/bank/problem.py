@@ -117,6 +117,13 @@ class Problem:
         """y itself."""
         return Target.of(self.y, self.weights)
 
+    @cached_property
+    def target_in_full(self) -> Target | None:
+        """y itself, where rows on its tails count as in the table; None where y is not the table's target."""
+        if self.groups is not None or not np.array_equal(self.scaled(self.data.y), self.y):
+            return None
+        return Target.of(self.y, self.data.search_weights)
+
     @property
     def divides(self) -> bool:
         """Whether formulas may have quotients."""

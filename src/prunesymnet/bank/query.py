@@ -17,17 +17,24 @@ from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Bank, Term
 from prunesymnet.bank.best import Pairs
+from prunesymnet.bank.gpu import Placed, scan_placed, scan_singles_placed
 from prunesymnet.bank.regression import Regression, unexplained
 from prunesymnet.bank.scan import scan, scan_singles
 from prunesymnet.bank.targets import Target
 from prunesymnet.coefficients.linear import weighted_least_squares
 from prunesymnet.expression import Constant, Expression
+from prunesymnet.optional import device_of
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
 
 EXACT = 1e-16  # of the variation: what a formula leaves below this is rounding, the square of eight digits
 NEGLIGIBLE, ROUNDING = 1e-10, 1e-15  # of the target's variation, of its size: a term that adds no more is left out
+# Nodes of a bank from which on a GPU scans it faster than one core: all pairs, and one by one (measured on an H200).
+# Banks of a search's first level are smaller, so that a search which ends there does not wait for the GPU to start.
+PAIRED_ON_GPU, TRIED_ON_GPU = 1000, 20_000
+AUTO = 3  # times as many where nobody asked for it: a level whose banks are that large takes a minute without a GPU
+BANKS_ON_GPU = 3  # for pairs, for single nodes, for several terms
 PROPOSALS = 6  # for each pair that a scan keeps of each complexity: about as many complexities matter
 
 
@@ -107,18 +114,36 @@ class _Hit(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Scanner:
     """How banks are scanned: `keep` answers of each complexity, on how many threads, on which device, in how much
-    memory (GiB)."""
+    memory (GiB). Banks too small for a GPU are scanned on the CPU whatever the device."""
 
     keep: int = 5
     workers: int = 1
     device: str = "cpu"
     memory: float = 2.0
+    _placed: dict[int, tuple[Array, Placed]] = field(default_factory=dict, repr=False, compare=False)
 
     def scan(self, bank: Bank, regressions: list[Regression], *, products: bool) -> list[Pairs]:
+        if self.on_gpu(len(bank), PAIRED_ON_GPU):
+            return scan_placed(self.placed(bank), regressions, products=products, keep=self.keep)
         return scan(
             bank.values, bank.complexity, regressions, products=products, keep=self.keep, workers=self.workers,
-            device=self.device, memory=self.memory,
+            memory=self.memory,
         )  # fmt: skip
+
+    def on_gpu(self, nodes: int, least: int = PAIRED_ON_GPU) -> bool:
+        """Whether a bank of so many nodes is scanned on a GPU. Smaller ones do not even ask whether there is one, which
+        takes seconds."""
+        return nodes >= least * (AUTO if self.device == "auto" else 1) and device_of(self.device) != "cpu"
+
+    def placed(self, bank: Bank) -> Placed:
+        """A bank on the GPU, where it stays as long as no more than a few others are asked for."""
+        found = self._placed.pop(id(bank.values), None)
+        if found is None:
+            found = bank.values, Placed.of(bank.values, bank.complexity, device_of(self.device), self.memory)
+        self._placed[id(bank.values)] = found  # with the values, so that the number stays theirs
+        while len(self._placed) > BANKS_ON_GPU:
+            del self._placed[next(iter(self._placed))]
+        return found[1]
 
     def pairs(self, queries: Sequence[Query], bank: Bank) -> Answers:
         """The answers of a product or a sum of two nodes."""
@@ -140,7 +165,10 @@ class Scanner:
         if not queries:
             return Answers([], [], 0)
         regressions = [query.regression() for query in queries]
-        found = scan_singles(bank.values, bank.complexity, regressions, keep=self.keep)
+        if self.on_gpu(len(bank), TRIED_ON_GPU):
+            found = scan_singles_placed(self.placed(bank), regressions, keep=self.keep)
+        else:
+            found = scan_singles(bank.values, bank.complexity, regressions, keep=self.keep)
         hits = [
             _Hit(left, int(bank.complexity[node]) + size, k, False, node, -1)
             for k, (size, nodes) in enumerate(zip((query.complexity for query in queries), found, strict=True))

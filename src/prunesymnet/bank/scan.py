@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 
 from prunesymnet.bank.best import Best, Pairs, join, levels_of
 from prunesymnet.bank.regression import Regression, Residual, unexplained
-from prunesymnet.optional import import_torch
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -50,7 +49,6 @@ def scan(
     products: bool = True,
     keep: int = 10,
     workers: int = 1,
-    device: str = "cpu",
     memory: float = 2.0,
 ) -> list[Pairs]:
     """For each regression, the `keep` best pairs of each complexity; nodes must be in order of complexity."""
@@ -58,26 +56,20 @@ def scan(
     for k, regression in enumerate(regressions):
         groups.setdefault(b"" if regression.weights is None else regression.weights.tobytes(), []).append(k)
     members = list(groups.values())
-    xp: Any = np
-    block = BLOCK
-    if device != "cpu":
-        xp, workers = import_torch(f"device={device!r}"), 1
-        block = int(np.clip(np.sqrt(memory * 2**30 / 4 / 8), 256, 8192))
-    slices = list(_slices(complexity, block))
+    slices = list(_slices(complexity, BLOCK))
     blocks = [(a, b) for i, a in enumerate(slices) for b in slices[i:]]
     # The largest first, dealt out in turn, so that the tasks take about as long.
     blocks.sort(key=lambda pair: -(pair[0].stop - pair[0].start) * (pair[1].stop - pair[1].start))
-    count = 1 if xp is not np else min(max(len(blocks) // BLOCKS_PER_TASK, 1), MOST_TASKS)
+    count = min(max(len(blocks) // BLOCKS_PER_TASK, 1), MOST_TASKS)
     run = _products if products else _sums
 
     def prepare(group: list[int]) -> _Prepared:
         with np.errstate(all="ignore"):
-            ready = _Prepared.of(values, [regressions[k] for k in group], products)
-        return ready if xp is np else ready.on(xp, device)
+            return _Prepared.of(values, [regressions[k] for k in group], products)
 
     def work(task: tuple[_Prepared, int]) -> list[Best]:
         with np.errstate(all="ignore"):  # a thread does not have its caller's
-            return run(task[0], blocks[task[1] :: count], complexity, keep, xp)
+            return run(task[0], blocks[task[1] :: count], complexity, keep)
 
     # Each way to weight the rows needs four copies of the nodes: no more of them at a time than there is memory for.
     at_a_time = max(int(memory * 2**30 / (16 * max(values.size, 1))), 1)
@@ -191,16 +183,6 @@ class _Prepared:
         explained = [residual.explained for residual in residuals]
         return cls(products, nodes, weighted, squares, heavy, [_single(t) for t in targets], fixed, explained)
 
-    def on(self, torch: Any, device: str) -> "_Prepared":
-        def put(a: Any) -> Any:
-            return torch.as_tensor(a, device=device)
-
-        nodes, weighted, squares = put(self.nodes), put(self.weighted), put(self.squares)
-        fixed = [[put(q) for q in qs] for qs in self.fixed]
-        targets = [put(t) for t in self.targets]
-        heavy = put(self.weighted_squares)
-        return _Prepared(self.products, nodes, weighted, squares, heavy, targets, fixed, self.explained)
-
 
 def _single(values: Array) -> Any:
     with np.errstate(all="ignore"):
@@ -226,10 +208,10 @@ def _slices(complexity: Numbers, block: int) -> Iterator[slice]:
 _Blocks = list[tuple[slice, slice]]
 
 
-def _products(ready: _Prepared, blocks: _Blocks, complexity: Numbers, keep: int, xp: Any) -> list[Best]:
+def _products(ready: _Prepared, blocks: _Blocks, complexity: Numbers, keep: int) -> list[Best]:
     best = [Best(keep) for _ in ready.targets]
     levels = levels_of(blocks, complexity)
-    room = _Room(blocks, 5, ready.nodes, xp)
+    room = _Room(blocks, 5)
     last, rows = None, []
     with np.errstate(all="ignore"):
         for a, b in sorted(blocks, key=lambda pair: (pair[0].start, pair[1].start)):
@@ -240,75 +222,72 @@ def _products(ready: _Prepared, blocks: _Blocks, complexity: Numbers, keep: int,
                 ]
             spread, least, rest, gain, work = room.of(a, b)
             right = ready.nodes[b].T
-            xp.matmul(ready.weighted_squares[a], ready.squares[b].T, out=spread)
-            xp.multiply(spread, CANCELLED, out=least)
-            xp.matmul(ready.weighted[a], right, out=work)
-            xp.multiply(work, work, out=work)
-            xp.subtract(spread, work, out=spread)
-            xp.maximum(spread, least, out=spread)
+            np.matmul(ready.weighted_squares[a], ready.squares[b].T, out=spread)
+            np.multiply(spread, CANCELLED, out=least)
+            np.matmul(ready.weighted[a], right, out=work)
+            np.multiply(work, work, out=work)
+            np.subtract(spread, work, out=spread)
+            np.maximum(spread, least, out=spread)
             for k, (target, fixed) in enumerate(rows):
                 below = spread
                 for q in fixed:
-                    xp.matmul(q, right, out=work)
-                    xp.multiply(work, work, out=work)
-                    xp.subtract(below, work, out=rest)
+                    np.matmul(q, right, out=work)
+                    np.multiply(work, work, out=work)
+                    np.subtract(below, work, out=rest)
                     below = rest
                 if fixed:
-                    xp.maximum(rest, least, out=rest)
-                xp.matmul(target, right, out=gain)
-                xp.multiply(gain, gain, out=gain)
-                xp.divide(gain, below, out=gain)
+                    np.maximum(rest, least, out=rest)
+                np.matmul(target, right, out=gain)
+                np.multiply(gain, gain, out=gain)
+                np.divide(gain, below, out=gain)
                 if ready.explained[k]:
-                    xp.add(gain, ready.explained[k], out=gain)
-                best[k].offer(gain, levels, a, b, xp)
+                    np.add(gain, ready.explained[k], out=gain)
+                best[k].offer(gain, levels, a, b)
     return best
 
 
-def _sums(ready: _Prepared, blocks: _Blocks, complexity: Numbers, keep: int, xp: Any) -> list[Best]:
+def _sums(ready: _Prepared, blocks: _Blocks, complexity: Numbers, keep: int) -> list[Best]:
     best = [Best(keep) for _ in ready.targets]
     levels = levels_of(blocks, complexity)
-    room = _Room(blocks, 4, ready.nodes, xp)
+    room = _Room(blocks, 4)
     along = [ready.nodes @ r for r in ready.targets]
     parts = [[ready.nodes @ q for q in fixed] for fixed in ready.fixed]
-    left_over: list[Any] = [xp.clip(1 - sum(p * p for p in ps), CANCELLED, 1.0) if ps else None for ps in parts]
+    left_over: list[Any] = [np.clip(1 - sum(p * p for p in ps), CANCELLED, 1.0) if ps else None for ps in parts]
     with np.errstate(all="ignore"):
         for a, b in blocks:
             both, alike, work, below = room.of(a, b)
-            xp.matmul(ready.nodes[a], ready.nodes[b].T, out=both)
+            np.matmul(ready.nodes[a], ready.nodes[b].T, out=both)
             for k, u in enumerate(along):
                 rho = both
                 for p in parts[k]:
-                    xp.multiply(p[a][:, None], p[b][None, :], out=work)
-                    xp.subtract(rho, work, out=alike)
+                    np.multiply(p[a][:, None], p[b][None, :], out=work)
+                    np.subtract(rho, work, out=alike)
                     rho = alike
                 one: Any = 1.0
                 two: Any = 1.0
                 if left_over[k] is not None:
                     one, two = left_over[k][a][:, None], left_over[k][b][None, :]
                 v, w = u[a][:, None], u[b][None, :]
-                xp.multiply(rho, -2 * v, out=work)
-                xp.multiply(work, w, out=work)
-                xp.add(work, v * v * two, out=work)
-                xp.add(work, w * w * one, out=work)
-                xp.multiply(rho, rho, out=below)
-                xp.subtract(one * two, below, out=below)
-                xp.clip(below, CANCELLED, None, out=below)
-                xp.divide(work, below, out=work)
+                np.multiply(rho, -2 * v, out=work)
+                np.multiply(work, w, out=work)
+                np.add(work, v * v * two, out=work)
+                np.add(work, w * w * one, out=work)
+                np.multiply(rho, rho, out=below)
+                np.subtract(one * two, below, out=below)
+                np.clip(below, CANCELLED, None, out=below)
+                np.divide(work, below, out=work)
                 if ready.explained[k]:
-                    xp.add(work, ready.explained[k], out=work)
-                best[k].offer(work, levels, a, b, xp)
+                    np.add(work, ready.explained[k], out=work)
+                best[k].offer(work, levels, a, b)
     return best
 
 
 class _Room:
     """Matrices to work in, of the largest block, cut to the size of each: nothing is allocated in the loop."""
 
-    def __init__(self, blocks: _Blocks, count: int, like: Any, xp: Any) -> None:
+    def __init__(self, blocks: _Blocks, count: int) -> None:
         largest = max(((a.stop - a.start) * (b.stop - b.start) for a, b in blocks), default=0)
-        if xp is np:
-            self.flat = [np.empty(largest, dtype=np.float32) for _ in range(count)]
-        else:
-            self.flat = [xp.empty(largest, dtype=like.dtype, device=like.device) for _ in range(count)]
+        self.flat = [np.empty(largest, dtype=np.float32) for _ in range(count)]
 
     def of(self, a: slice, b: slice) -> list[Any]:
         rows, columns = a.stop - a.start, b.stop - b.start

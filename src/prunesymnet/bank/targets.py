@@ -151,6 +151,11 @@ class Target:
         weights = np.ones(len(y)) if weights is None else weights
         return cls(y, weights / weights.sum())
 
+    @property
+    def variation(self) -> float:
+        """The variance of the values, by weight."""
+        return float(self.weights @ (self.values - self.weights @ self.values) ** 2)
+
     def undo(self, *steps: Step) -> "Target | None":
         """The target one or more steps further down; None where too few rows have one, or it does not vary."""
         values, slope = self.values, np.ones_like(self.values)

@@ -244,7 +244,10 @@ def fit(
     no_gradient: NoGradient = False,
     random_pruning: RandomPruning = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; 0 is one for each core.", min=0)] = 0,
-    device: Annotated[str, typer.Option(help="cpu, or cuda for a GPU.")] = "cpu",
+    device: Annotated[
+        str,
+        typer.Option(help="cpu, cuda (cuda:1 ...) or mps for a GPU, or auto: a GPU where there is one and it pays."),
+    ] = "cpu",
     seed: Annotated[int, typer.Option(help="Of the random numbers: another one, another search.", min=0)] = 0,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -457,7 +460,7 @@ def resume(
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", "-t", help="Seconds to continue for (left out: as at first).")
     ] = None,
-    device: Annotated[str | None, typer.Option(help="cpu or cuda (left out: as at first).")] = None,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, mps or auto (left out: as at first).")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:

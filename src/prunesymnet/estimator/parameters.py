@@ -97,8 +97,6 @@ def _check_others(estimator: Any) -> None:
         raise TypeError(f"callbacks must be a list of functions, got {calls!r}")
     if estimator.run_dir is not None and not isinstance(estimator.run_dir, str | os.PathLike):
         raise TypeError(f"run_dir must be a path, got {estimator.run_dir!r}")
-    if estimator.device is not None and not isinstance(estimator.device, str):
-        raise TypeError(f"device must be cpu or cuda, got {estimator.device!r}")
     if estimator.device is not None:
         check_device(estimator.device)
 

@@ -119,7 +119,8 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     n_jobs : int, default=-1
         Threads; -1 is one for each core. Their number does not change the result.
     device : str, default=None
-        "cpu" or "cuda": where banks are scanned and networks trained.
+        "cpu" (as None), "cuda" (or "cuda:1" ...), "mps" or "auto": where banks are scanned and networks trained.
+        "auto" is an NVIDIA GPU where there is one, from the bank's size on that makes up for starting it.
     random_state : int, RandomState or None, default=0
         The same number gives the same formula; None draws another each time.
     progress : bool, default=True

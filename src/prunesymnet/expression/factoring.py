@@ -16,17 +16,28 @@ A polynomial in one variable stays as it is unless it is a power: nobody writes 
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations
 
 from prunesymnet.expression.canonical import algebra, canonical, to_terms
 from prunesymnet.expression.canonical.numbers import Number, OutOfRange, content, is_exact, number, over
-from prunesymnet.expression.canonical.terms import GROUP, VARIABLE, Atom, Monomial, Terms, number_tree, to_tree
+from prunesymnet.expression.canonical.terms import (
+    GROUP,
+    VARIABLE,
+    Atom,
+    Monomial,
+    Terms,
+    number_tree,
+    sort_terms,
+    to_tree,
+)
 from prunesymnet.expression.expanding import expanded
 from prunesymnet.expression.polynomial import Polynomial, polynomial
 from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, apply, fold
 from prunesymnet.operators import Operator
 
 RATIOS = [Fraction(p, q) for p in range(1, 5) for q in range(1, 5)]
+MANY_TERMS = 10  # of a sum of more, only the factor that most of them have is taken out: all ways are too many
 ABOUT = 0.05  # a ratio of two constants within so much of a simple one may be that
 
 
@@ -85,16 +96,32 @@ def _inside(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
 
 
 def _factored(terms: Terms) -> Terms:
+    return dict(_factored_items(frozenset(terms.items())))
+
+
+@lru_cache(maxsize=4096)  # x out of a sum and then y leaves the same as y and then x
+def _factored_items(items: frozenset[tuple[Monomial, Number]]) -> tuple[tuple[Monomial, Number], ...]:
+    terms: Terms = dict(sort_terms(dict(items)))
     while len(terms) > 1:
         size = to_tree(terms).complexity
-        options = [_taken_out(terms, atom, exponent) for atom, exponent in _common(terms)]
+        common = _common(terms) if len(terms) <= MANY_TERMS else _most_common(terms)[:1]
+        options = [_taken_out(terms, atom, exponent) for atom, exponent in common]
         options += _squares(terms) + _powers(terms)
         best = min(options, key=lambda option: to_tree(option).complexity, default=None)
         # A factor of all terms may cancel with another outside, so it comes out even if that is no shorter.
         if best is None or to_tree(best).complexity >= size + (len(best) == 1):
             break
         terms = best
-    return terms
+    return tuple(terms.items())
+
+
+def _most_common(terms: Terms) -> list[tuple[Atom, Number]]:
+    """Those that are in most terms first."""
+
+    def count(entry: tuple[Atom, Number]) -> int:
+        return sum(entry[0] == atom and (own > 0) == (entry[1] > 0) for m in terms for atom, own in m if is_exact(own))
+
+    return sorted(_common(terms), key=count, reverse=True)
 
 
 def _common(terms: Terms) -> list[tuple[Atom, Number]]:

@@ -26,7 +26,7 @@ from prunesymnet.data import Dataset
 from prunesymnet.network import Network
 from prunesymnet.network.activation import backward, forward
 from prunesymnet.operators import UNNESTED
-from prunesymnet.optional import import_torch
+from prunesymnet.optional import check_device_name, device_of, import_torch
 from prunesymnet.settings import check_number, check_whole
 
 LARGEST = 1e12  # of a column or the target
@@ -65,8 +65,7 @@ class TrainingSettings:
             check_number(self, name, "a number > 0", lambda v: v > 0)
         check_number(self, "overlap", "a fraction in (0, 1]", lambda v: 0 < v <= 1)
         check_number(self, "sparsity", "a number >= 0", lambda v: v >= 0)
-        if self.device.partition(":")[0] not in ("cpu", "cuda", "mps"):
-            raise ValueError(f"device must be cpu, cuda or mps, got {self.device!r}")
+        check_device_name(self.device)
 
 
 def smoothed_half_norm(xp: Any, weights: Any, smooth: float) -> tuple[Any, Any]:
@@ -123,7 +122,8 @@ class Trainer:
 
     def __init__(self, network: Network, data: Dataset, settings: TrainingSettings) -> None:
         self.network, self.settings = network, settings
-        self.xp: Any = _library(settings.device)
+        self.device = device_of(settings.device)
+        self.xp: Any = _library(self.device)
         self.drawn = 0
         self.nested = network.edges_between(settings.unnested)
         _check_sizes(data)
@@ -143,7 +143,7 @@ class Trainer:
     def place(self, array: NDArray[np.float64]) -> Any:
         """In float32, on the device of the training."""
         single = array.astype(np.float32)
-        return single if self.xp is np else self.xp.from_numpy(single).to(self.settings.device)
+        return single if self.xp is np else self.xp.from_numpy(single).to(self.device)
 
     def fresh(self, restarts: int) -> Any:
         self.drawn += 1

@@ -49,7 +49,7 @@ from prunesymnet.search.rows import Rows
 from prunesymnet.search.screening import screen
 from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
 from prunesymnet.search.stages import STAGES, Batch, Context, Stage, Training, When
-from prunesymnet.search.stages.base import SAYS_SOMETHING, Part
+from prunesymnet.search.stages.base import SAYS_SOMETHING, Part, one_by_one
 from prunesymnet.search.stages.networks import NETWORKS, network_of
 from prunesymnet.search.stopping import (
     TO_SPARE,
@@ -223,7 +223,7 @@ class _Search:
         """The paper's stage, or ours with banks, level by level; why they ended."""
         contexts, exhaustive, first = self.contexts(), self.settings.exhaustive, self.levels
         if self.settings.pruner != "exhaustive":
-            context = replace(contexts[-1], stages=(NETWORKS,))
+            context = replace(contexts[-1], stages=(NETWORKS,), ask=one_by_one)
             return SearchStatus.EXACT if self.take(context.run(When.START), context) else SearchStatus.MAX_EPOCHS
         if self.groups is not None and not self.groups.columns and (ended := self.one_product(contexts[-1])):
             return ended

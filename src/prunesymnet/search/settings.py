@@ -13,6 +13,7 @@ from prunesymnet.expression import Expression
 from prunesymnet.network.pruning import PRUNERS, PruningSettings
 from prunesymnet.network.training import TrainingSettings
 from prunesymnet.operators import DEFAULT, PAPER, Operator, select_operators
+from prunesymnet.optional import check_device_name
 from prunesymnet.search.constraints import Constraints, Rules, Vocabulary
 from prunesymnet.selection import CRITERIA
 from prunesymnet.settings import check_number, check_whole
@@ -44,8 +45,9 @@ class SearchStatus(enum.Enum):
 class ExhaustiveSettings:
     """How banks are searched. `levels`: how often they grow; `memory` (GiB) bounds them; at most `rows` rows and
     `columns` columns (those that matter most) are scanned; `keep` answers of each complexity come out of a scan; `fits`
-    proposals of a level are fitted beside the most promising of each stage; `device`: cpu or cuda. Stages named in
-    `without` are left out (`prunesymnet.search.STAGES` has them all)."""
+    proposals of a level are fitted beside the most promising of each stage; `device`: cpu, cuda, mps, or auto, which is
+    a GPU where there is one and the banks are large enough. Stages named in `without` are left out
+    (`prunesymnet.search.STAGES` has them all)."""
 
     levels: int = 4
     memory: float = 2.0
@@ -57,8 +59,7 @@ class ExhaustiveSettings:
     without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.device.partition(":")[0] not in ("cpu", "cuda"):
-            raise ValueError(f"device must be cpu or cuda (or cuda:1 ...), got {self.device!r}")
+        check_device_name(self.device)
         check_whole(self, levels=0, rows=10, columns=1, keep=1, fits=1)
         check_number(self, "memory", "a number of GiB > 0", lambda v: v > 0)
         if self.without:

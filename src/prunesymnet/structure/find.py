@@ -1,6 +1,6 @@
 """What can be found of a table's structure, the simplest first."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,22 +19,37 @@ FEW = 0.5  # of the rows: where no more count by the square of y, all are asked 
 
 
 def find_structure(
-    columns: Mapping[str, Array], y: Array, weights: Array, units: Mapping[str, float] | None = None
+    columns: Mapping[str, Array],
+    y: Array,
+    weights: Array,
+    units: Mapping[str, float] | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> Found | Product | None:
     """The groups that y depends on beside a product of powers of the columns, fewer than there are columns; or two that
     it is a product of functions of. None where nothing can be claimed. `units` are what the columns have been divided
-    by."""
+    by; `check` is called now and then, and may raise."""
     units = units or {}
     with np.errstate(all="ignore"):
         frame = ProductFrame.of(columns, y, weights)
-        found = None if frame is None else _found(frame, columns, units)
+        found = None if frame is None else _found(frame, columns, units, check)
         if found is not None or (frame is not None and frame.power_law.rows > FEW * effective_rows(weights)):
             return found
         frame = ProductFrame.of(columns, y, weights, evenly=True)
-        return None if frame is None else _found(frame, columns, units)
+        return None if frame is None else _found(frame, columns, units, check)
 
 
-def _found(frame: ProductFrame, columns: Mapping[str, Array], units: Mapping[str, float]) -> Found | Product | None:
+def _found(
+    frame: ProductFrame, columns: Mapping[str, Array], units: Mapping[str, float], check: Callable[[], None]
+) -> Found | Product | None:
+    check()
     tried = Tried.of(frame, frame.columns, first_vectors(frame.columns.columns))
-    found = find_group(tried, columns, units) or find_sum(frame, columns, units)
-    return found or find_two_groups(tried) or find_product(tried)
+    for look in (
+        lambda: find_group(tried, columns, units),
+        lambda: find_sum(frame, columns, units),
+        lambda: find_two_groups(tried),
+        lambda: find_product(tried),
+    ):
+        check()
+        if (found := look()) is not None:
+            return found
+    return None

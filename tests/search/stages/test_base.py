@@ -1,10 +1,13 @@
 """Stages and their context: who has a turn, when, and what they get."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from contexts import all_stages_but, columns_of, context_of, names_of, problem, problem_of, run, stages_named, term
-from prunesymnet.bank.query import Proposal, Query
+from prunesymnet.bank import query
+from prunesymnet.bank.query import Proposal, Query, Scanner
 from prunesymnet.expression import parse
 from prunesymnet.search import STAGES, ExhaustiveSettings, SearchSettings, Start
 from prunesymnet.search.budget import Budget
@@ -33,7 +36,7 @@ def test_every_stage_does_one_thing():
         assert sum(map(bool, (stage.propose, stage.batches, stage.parts, stage.queries))) == 1, stage.name
 
 
-SILENT = {"query_pairs", "groups", "in_groups", "in_groups_again"}  # without others' answers, or without a group
+SILENT = {"query_pairs", "groups", "in_groups", "in_groups_again", "tails"}  # there is nothing for them in the rows
 
 
 @pytest.mark.parametrize("name", [name for name in SHOWN if name not in SILENT])
@@ -109,6 +112,16 @@ def test_another_level_has_another_budget_and_banks_of_its_own():
     assert context.at(1).budget == Budget.of(1)
     assert len(first) < len(second)
     assert context.pair_bank is first  # grown once
+
+
+@pytest.mark.parametrize(("device", "there", "first"), [("cuda", "cuda", 1), ("auto", "cuda", 2), ("auto", "cpu", 9)])
+def test_levels_whose_banks_are_large_enough_for_a_gpu_have_larger_ones(device, there, first, monkeypatch):
+    asked = []
+    monkeypatch.setattr(query, "device_of", lambda name: (asked.append(name), there)[1])
+    context = replace(context_of(SMALL, stages=()), scanner=Scanner(device=device))
+    for level in range(4):
+        assert context.at(level).budget == Budget.of(level, on_gpu=level >= first)
+    assert len(asked) == (3 if device == "cuda" else 2)  # a search that ends before does not wait for an answer
 
 
 def test_another_problem_begins_at_the_first_level():

@@ -18,7 +18,8 @@ def shown(text, **options):
 
 
 def batches_of(truth, *formulas, stages=STAGES):
-    stages = tuple(stage for stage in stages if stage.name != "grafts")
+    others = ("grafts", "nested", "parts")  # which have their turn after a level, too
+    stages = tuple(stage for stage in stages if stage.name not in others)
     context = context_of(truth, stages=stages, formulas=formulas)
     return [batch for _, batch in context.run(When.AFTER_LEVEL)]
 

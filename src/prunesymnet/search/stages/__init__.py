@@ -15,7 +15,9 @@ from prunesymnet.search.stages.fixed_terms import FIXED_TERMS
 from prunesymnet.search.stages.frequencies import FREQUENCIES_OF_NODES
 from prunesymnet.search.stages.grafts import GRAFTS
 from prunesymnet.search.stages.groups import GROUPS, IN_GROUPS, IN_GROUPS_AGAIN
+from prunesymnet.search.stages.nested import NESTED
 from prunesymnet.search.stages.pairs import PAIRS
+from prunesymnet.search.stages.parts import PARTS
 from prunesymnet.search.stages.phases import PHASES
 from prunesymnet.search.stages.polynomials import POLYNOMIALS
 from prunesymnet.search.stages.power_law import POWER_LAW
@@ -24,6 +26,7 @@ from prunesymnet.search.stages.pursuit import PURSUIT
 from prunesymnet.search.stages.query_pairs import QUERY_PAIRS
 from prunesymnet.search.stages.rational import RATIONAL
 from prunesymnet.search.stages.singles import SINGLES
+from prunesymnet.search.stages.tails import TAILS
 from prunesymnet.search.stages.unwrapping import UNWRAPPING
 
 STAGES: tuple[Stage, ...] = (
@@ -35,6 +38,7 @@ STAGES: tuple[Stage, ...] = (
     DENOMINATORS,
     PAIRS,
     SINGLES,
+    TAILS,
     IN_GROUPS,
     CHAINS,
     ANGLES,
@@ -47,6 +51,8 @@ STAGES: tuple[Stage, ...] = (
     IN_GROUPS_AGAIN,
     QUERY_PAIRS,
     PURSUIT,
+    NESTED,
+    PARTS,
     GRAFTS,
     BLOCKS,
 )

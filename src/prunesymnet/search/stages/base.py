@@ -178,7 +178,9 @@ class Context:
     ask: Callable[[Iterator[Part]], Iterator[tuple[Part, Batch]]] = one_by_one
 
     def at(self, level: int) -> "Context":
-        return replace(self, budget=Budget.of(level))
+        """At another level, whose banks are larger where a GPU scans them."""
+        budget = Budget.of(level)
+        return replace(self, budget=Budget.of(level, on_gpu=self.scanner.on_gpu(budget.pair_nodes)))
 
     def of(self, problem: Problem) -> "Context":
         """The same with another problem, from the start."""
@@ -262,7 +264,7 @@ class Context:
     def structure(self) -> Found | Product | None:
         """What the columns show of the problem's structure, before any formula."""
         problem = self.problem
-        return find_structure(problem.columns, problem.y, problem.weights, problem.scales)
+        return find_structure(problem.columns, problem.y, problem.weights, problem.scales, self.check)
 
     # Queries
 

@@ -1,0 +1,33 @@
+"""Each part of a sum or a product is searched alone, and both are put together."""
+
+import pytest
+
+from contexts import context_of, stages_named, table, values_of
+from prunesymnet.search.stages import When
+
+SEARCHED = stages_named("singles", "parts")
+
+
+def exact_ones(law, **how):
+    data = table(law, **how)
+    batches = [
+        batch for stage, batch in context_of(data, stages=SEARCHED).run(When.AFTER_LEVEL) if stage.name == "parts"
+    ]
+    proposals = [proposal for batch in batches for proposal in batch.proposals]
+    off = [abs(values_of(proposal, data.columns) - data.y).max() / abs(data.y).max() for proposal in proposals]
+    return [proposal for proposal, error in zip(proposals, off, strict=True) if error < 1e-6]
+
+
+@pytest.mark.parametrize(
+    "law",
+    ["exp(x) + y*log(z)", "log(x)*(y + sin(z))"],
+)
+def test_parts_are_found_and_put_together(law):
+    names = sorted({letter for letter in law if letter in "xyz"})
+    found = exact_ones(law, names="".join(names), rows=120, low=1.0, high=3.0)
+    assert found
+    assert set(found[0].expression.variables) == set(names)
+
+
+def test_nothing_is_proposed_where_columns_do_not_part():
+    assert exact_ones("x*y/(x + y)", names="xy", rows=80, low=1.0, high=3.0) == []
