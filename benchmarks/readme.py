@@ -5,10 +5,22 @@ import re
 import sys
 from pathlib import Path
 
-from benchmarks import core, coverage, gpu_tables, record, scanning, speed, startup, structure, tables, time_limits
+from benchmarks import (
+    core,
+    coverage,
+    gpu_tables,
+    record,
+    scaling,
+    scanning,
+    speed,
+    startup,
+    structure,
+    tables,
+    time_limits,
+)
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "measured.md", ROOT / "docs" / "gpu.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "measured.md", ROOT / "docs" / "gpu.md", ROOT / "docs" / "parallel.md")
 
 
 def cuda() -> str:
@@ -37,6 +49,7 @@ TABLES = {
     "gpu-searches": gpu_tables.searches,
     "gpu-stages": gpu_tables.stages,
     "gpu-networks": gpu_tables.networks,
+    "scaling": lambda: scaling.summary(record.read("scaling")),
     "stability": stability,
     "startup": lambda: startup.summary(record.read("startup")),
     "time-limits": lambda: time_limits.summary(record.read("time-limits")),

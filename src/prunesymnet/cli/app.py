@@ -243,7 +243,7 @@ def fit(
     epochs: Epochs = None,
     no_gradient: NoGradient = False,
     random_pruning: RandomPruning = False,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; 0 is one for each core.", min=0)] = 0,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Workers; 0 is one for each core.", min=0)] = 0,
     device: Annotated[
         str,
         typer.Option(help="cpu, cuda (cuda:1 ...) or mps for a GPU, or auto: a GPU where there is one and it pays."),
