@@ -28,7 +28,8 @@ demo: setup ## find four laws of physics in the tables they come from
 
 # Files are handed out in their order, which ends with small ones: by the number of their tests, as is usual, the longest
 # ones would come last, when nothing is left for the other cores.
-PYTEST := $(PY) -m pytest -n auto --dist loadfile --no-loadscope-reorder -q
+# Each core has its tests: searches in them start no processes of their own, unless a test is about that.
+PYTEST := LOKY_MAX_CPU_COUNT=1 $(PY) -m pytest -n auto --dist loadfile --no-loadscope-reorder -q
 
 test: setup ## the tests, on every core
 	@$(PYTEST) -m "not slow"
