@@ -25,8 +25,15 @@ SMALL = replace(PATIENT, exhaustive=ExhaustiveSettings(levels=1, rows=20, keep=1
 
 @pytest.fixture
 def at_once(monkeypatch):
-    """Workers start at once, and the loop waits until they are there: otherwise it may be through before."""
+    """Workers start at once, and the loop waits until they are there, and until they have begun with what it needs:
+    otherwise it may be through before."""
     began = []
+
+    def begun(self, work, done=Workers.done):
+        wait_for(lambda: work.state != "waiting" or not self.running)
+        return done(self, work)
+
+    monkeypatch.setattr(Workers, "done", begun)
 
     def start(self, travels, start=Workers.may_start):
         running = start(self, travels)
@@ -202,6 +209,16 @@ def test_what_can_t_be_sent_is_searched_here(at_once):
     with pytest.warns(UserWarning, match="runs in one process.*can't be sent to another .*lock"):
         two = search(noisy_table(), settings)
     assert told(two) == told(search(noisy_table(), replace(settings, workers=1)))
+
+
+@pytest.mark.slow  # five processes start
+def test_another_number_of_processes_comes_after_the_last_work_of_those_before(at_once):
+    for count in (2, 3):
+        some = started(count)
+        some.hand_out(Work("sleeps", sleeps, arguments=(0.3,)))
+        wait_for(lambda some=some: some.busy)
+        some.close()
+    some._thread.join(LONG)  # for others that use the same processes
 
 
 def test_inside_of_parallel_work_there_is_one():

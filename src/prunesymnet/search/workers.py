@@ -18,6 +18,7 @@ import uuid
 import warnings
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -82,6 +83,7 @@ class _Failed:
 
 _kept: "OrderedDict[str, Any]" = OrderedDict()  # of a worker: its luggage by name, the oldest first
 _lock = threading.Lock()
+_pool = threading.Lock()  # held by the search that uses the processes of this machine: one that comes has to wait
 _known = {"started": False}  # of this process: whether it has had workers
 
 
@@ -210,7 +212,8 @@ class Workers:
     # In the thread that talks to joblib
 
     def _serve(self, backend: Any) -> None:
-        from joblib import Parallel, delayed
+        from joblib import Parallel
+        from joblib.parallel import LokyBackend
 
         # As it comes, where the backend can do that; else some at a time.
         streams = getattr(backend, "supports_return_generator", False)
@@ -218,7 +221,12 @@ class Workers:
             self.processes, backend=backend, batch_size=1, return_as="generator_unordered" if streams else "list",
             pre_dispatch=self.processes + QUEUED,
         )  # fmt: skip
-        most = sys.maxsize if streams else AT_A_TIME * self.processes
+        with _pool if isinstance(backend, LokyBackend) else nullcontext():  # which all searches here share
+            self._serve_with(parallel, sys.maxsize if streams else AT_A_TIME * self.processes)
+
+    def _serve_with(self, parallel: Any, most: int) -> None:
+        from joblib import delayed
+
         while not self._closed:
             try:
                 with parallel:
