@@ -9,6 +9,8 @@ from benchmarks import (
     core,
     coverage,
     gpu_tables,
+    large,
+    many,
     record,
     scaling,
     scanning,
@@ -20,7 +22,10 @@ from benchmarks import (
 )
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "measured.md", ROOT / "docs" / "gpu.md", ROOT / "docs" / "parallel.md")
+PAGES = (
+    ROOT / "README.md",
+    *(ROOT / "docs" / page for page in ("measured.md", "gpu.md", "large-tables.md", "cluster.md", "parallel.md")),
+)
 
 
 def cuda() -> str:
@@ -53,6 +58,8 @@ TABLES = {
     "stability": stability,
     "startup": lambda: startup.summary(record.read("startup")),
     "time-limits": lambda: time_limits.summary(record.read("time-limits")),
+    "many": lambda: many.summary(record.read("many")),
+    "large": lambda: large.summary(record.read("large")),
     "structure": lambda: structure.summary(record.read("structure"), record.read("laws")),
     "coverage": lambda: coverage.summary(record.read("coverage")),
 }

@@ -16,12 +16,12 @@ ORDER = {
     "": (
         "version", "errors", "settings", "optional", "operators", "data", "expression", "units", "export", "network",
         "coefficients", "bank", "structure", "catalogue", "equations", "selection", "search", "progress", "runs",
-        "estimator", "report", "studio", "cli", "__main__",
+        "estimator", "many", "report", "studio", "cli", "__main__",
     ),
     "operators": ("operator", "protection", "onnx", "table", "custom"),
     "data": (
         "messages", "sources", "cells", "losses", "checks", "dataset", "categories", "neighbours", "rows", "text",
-        "sheets", "files",
+        "sheets", "files", "chunks", "drawing",
     ),
     "expression": (
         "tree", "printing", "parsing", "categories", "templates", "program", "intervals", "canonical", "expanding",
@@ -46,7 +46,8 @@ ORDER = {
     "search": (
         "shapes", "constraints", "settings", "forms", "linear_model", "guesses", "between_rows", "prediction", "rows",
         "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "error_shares", "finish",
-        "result", "columns", "threads", "workers", "ahead", "loop", "by_category", "frames", "templates",
+        "result", "columns", "threads", "workers", "ahead", "loop", "live", "by_category", "frames", "templates",
+        "all_rows",
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "groups", "networks", "unwrapping", "fixed_terms", "denominators",
@@ -57,8 +58,9 @@ ORDER = {
         "workspace", "words", "safety", "forms", "tables", "searches", "worker", "queue", "front", "looks", "notebook",
         "studio", "pages", "server",
     ),
-    "cli": ("settings", "printing", "tables", "demo", "draw", "app"),
-    "estimator": ("parameters", "tables", "forms", "regressor"),
+    "cli": ("settings", "printing", "tables", "many", "demo", "draw", "app"),
+    "estimator": ("parameters", "tables", "forms", "large", "regressor"),
+    "many": ("tables", "result", "fitting"),
     "runs": ("files", "records", "model", "log", "folder", "run"),
     "report": (
         "drawing", "numbers", "panels", "loss", "places", "networks", "pruning", "graph", "layout", "formula",
@@ -66,7 +68,7 @@ ORDER = {
     ),
     "coefficients": (
         "significant", "least_squares", "reweighting", "fit", "by_category", "uncertainty", "description", "linear",
-        "closed_forms", "snapping", "rounded",
+        "closed_forms", "snapping", "rounded", "in_chunks",
     ),
 }  # fmt: skip
 MOST_LINES = 60  # of a function, its docstring not counted: what is read on one screen
@@ -225,10 +227,11 @@ def test_version_and_changelog_agree():
 
 def test_public_names_are_what_they_were():
     assert sorted(prunesymnet.__all__) == [
-        "Constraints", "Dataset", "Equation", "Expression", "Fit", "FitSettings", "FitStatus", "Front", "Model",
-        "PruneSymRegressor", "SearchSettings", "SnapSettings", "TensorBoard", "canonical", "estimate_constants",
-        "evaluate", "fingerprint", "fit", "from_frame", "load_example", "load_model", "make_dataset", "make_operator",
-        "parse", "read_table", "select_operators", "skeleton", "snap", "to_latex", "to_python", "to_text",
+        "Constraints", "Dataset", "Equation", "Expression", "Fit", "FitSettings", "FitStatus", "Front", "ManyModels",
+        "Model", "PruneSymRegressor", "SearchSettings", "SnapSettings", "TensorBoard", "bootstraps", "canonical",
+        "estimate_constants", "evaluate", "fingerprint", "fit", "fit_many", "folds", "from_frame", "load_example",
+        "load_model", "make_dataset", "make_operator", "parse", "read_table", "select_operators", "skeleton", "snap",
+        "to_latex", "to_python", "to_text",
     ]  # fmt: skip
     for name in prunesymnet.__all__:
         assert getattr(prunesymnet, name) is not None

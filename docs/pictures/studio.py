@@ -73,7 +73,7 @@ def draw(browser: Any, address: str) -> None:
     keep(page, "live")
     ended(page)
     keep(page, "formula")
-    page.locator("#formulas input[type=checkbox]:not([disabled])").nth(2).check()
+    page.locator("#formulas input[type=checkbox]:not([disabled])").nth(1).check()  # a longer one
     page.locator("text=On the rows they differ by").wait_for()
     page.evaluate("scrollTo(0, 0)")
     keep(page, "compare")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from prunesymnet.export.latex import to_latex
     from prunesymnet.export.python import to_python
     from prunesymnet.expression import Expression, canonical, evaluate, fingerprint, parse, skeleton, to_text
+    from prunesymnet.many import ManyModels, bootstraps, fit_many, folds
     from prunesymnet.operators import make_operator, select_operators
     from prunesymnet.progress import TensorBoard
     from prunesymnet.runs import Model, load_model
@@ -42,6 +43,7 @@ _ROOMS = {
     "export.latex": ("to_latex",),
     "export.python": ("to_python",),
     "expression": ("Expression", "canonical", "evaluate", "fingerprint", "parse", "skeleton", "to_text"),
+    "many": ("ManyModels", "bootstraps", "fit_many", "folds"),
     "operators": ("make_operator", "select_operators"),
     "progress": ("TensorBoard",),
     "runs": ("Model", "load_model"),
@@ -58,16 +60,20 @@ __all__ = [
     "FitSettings",
     "FitStatus",
     "Front",
+    "ManyModels",
     "Model",
     "PruneSymRegressor",
     "SearchSettings",
     "SnapSettings",
     "TensorBoard",
+    "bootstraps",
     "canonical",
     "estimate_constants",
     "evaluate",
     "fingerprint",
     "fit",
+    "fit_many",
+    "folds",
     "from_frame",
     "load_example",
     "load_model",

@@ -12,7 +12,7 @@ import math
 import multiprocessing
 import time
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from rich.console import Console, Group, RenderableType
 from rich.constrain import Constrain
@@ -31,17 +31,13 @@ FOR_KEYS = 8  # columns left free at the right: a terminal writes ^C there, whic
 WIDTH_OF_A_CELL = 110  # columns of a picture in a notebook, which says nothing of its width
 
 
-class Progress:
-    """A watcher for `search`; `console` is where to show it (left out: standard error), `show=False` hides it."""
+class _Shown:
+    """A picture that is drawn again and again, on a terminal or under a notebook's cell; `console` is where (left out:
+    standard error), `show=False` hides it."""
 
-    def __init__(
-        self, time_limit: float = math.inf, *, target: str = "y", show: bool = True, console: Console | None = None
-    ) -> None:
+    def __init__(self, *, show: bool = True, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True)
-        self.time_limit, self.target = time_limit, target
         self.began = time.monotonic()
-        self.update: Update | None = None
-        self.texts: dict[Expression, str] = {}
         self.live: Live | _Cell | None = None
         if not show or multiprocessing.parent_process() is not None:
             return
@@ -55,7 +51,7 @@ class Progress:
                 refresh_per_second=PER_SECOND,
             )
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> Self:
         self.began = time.monotonic()
         if self.live is not None:
             self.live.start()
@@ -67,10 +63,62 @@ class Progress:
         if self.live is not None:
             self.live.stop()
 
-    def __call__(self, update: Update) -> None:
-        self.update = update
+    def changed(self) -> None:
+        """There is something new to show: a terminal is drawn again anyway."""
         if isinstance(self.live, _Cell):
             self.live.refresh()
+
+    def picture(self) -> RenderableType:
+        raise NotImplementedError
+
+
+class Count(_Shown):
+    """One bar for many things that are done one by one, such as tables or rows; `total` is how many there are, if that
+    is known.
+
+        with Count("rows read", total=1_000_000) as count:
+            count(65_536)
+    """
+
+    def __init__(
+        self, what: str, total: int | None = None, *, show: bool = True, console: Console | None = None
+    ) -> None:
+        self.what, self.total, self.done, self.note = what, total, 0, ""
+        super().__init__(show=show, console=console)
+
+    def __call__(self, more: int = 1, note: str = "") -> None:
+        """So many more are done; the note stands behind them."""
+        self.done, self.note = self.done + more, note or self.note
+        self.changed()
+
+    def picture(self) -> RenderableType:
+        seconds = time.monotonic() - self.began
+        cells: list[RenderableType] = []
+        if self.total:
+            cells.append(ProgressBar(total=self.total, completed=min(self.done, self.total), width=20))
+        of = f" of {self.total:,}" if self.total else ""
+        cells.append(Text(f"{self.done:,}{of} {self.what}"))
+        left = seconds / self.done * (self.total - self.done) if self.total and self.done else 0.0
+        cells.append(Text(f"{seconds:.0f} s" + (f", about {left:.0f} s left" if left >= 1 else "")))
+        if self.note:
+            cells.append(Text(self.note, style="cyan", no_wrap=True, overflow="ellipsis"))
+        return _line(cells)
+
+
+class Progress(_Shown):
+    """A watcher for `search`; for `show` and `console` see `_Shown`."""
+
+    def __init__(
+        self, time_limit: float = math.inf, *, target: str = "y", show: bool = True, console: Console | None = None
+    ) -> None:
+        self.time_limit, self.target = time_limit, target
+        self.update: Update | None = None
+        self.texts: dict[Expression, str] = {}
+        super().__init__(show=show, console=console)
+
+    def __call__(self, update: Update) -> None:
+        self.update = update
+        self.changed()
 
     def picture(self) -> RenderableType:
         """A line about the search, and the best formulas under it."""
@@ -104,7 +152,7 @@ class Progress:
 class _Cell:
     """The picture under a cell of a notebook, drawn anew at each update. (rich alone would need ipywidgets.)"""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: _Shown) -> None:
         self.progress, self.handle, self.drawn = progress, None, -math.inf
 
     def start(self) -> None:

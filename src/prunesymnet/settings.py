@@ -9,6 +9,7 @@ Traceback (most recent call last):
 ValueError: time_limit must be a number of seconds > 0, got '5'
 """
 
+import reprlib
 from collections.abc import Callable
 from numbers import Integral, Real
 
@@ -24,5 +25,9 @@ def check_whole(settings: object, **least: int) -> None:
 def check_number(settings: object, name: str, requirement: str, holds: Callable[[float], bool]) -> None:
     """The parameter must be a number for which `holds` does; `requirement` says so in words."""
     value = getattr(settings, name)
-    if isinstance(value, bool) or not isinstance(value, Real) or not holds(float(value)):
-        raise ValueError(f"{name} must be {requirement}, got {value!r}")
+    try:
+        fine = not isinstance(value, bool) and isinstance(value, Real) and holds(float(value))
+    except OverflowError:  # a whole number that no float can hold
+        fine = False
+    if not fine:
+        raise ValueError(f"{name} must be {requirement}, got {reprlib.repr(value)}")

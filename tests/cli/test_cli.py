@@ -184,7 +184,9 @@ def test_a_messy_table(folder):
     assert "column 'when' holds dates" in said
     assert said.endswith("--exclude leaves a column out\n")
     said = call("fit", "-", "-y", "y", "--exclude", "who,when", input=MESSY, code=BAD_INPUT).stderr
-    assert said.endswith("(line 3 of the file); --drop-missing leaves such rows out\n")
+    assert said.endswith(
+        "(line 3 of the file); drop or fill what is missing first; --drop-missing leaves such rows out\n"
+    )
     done = call("fit", "-", "-y", "y", "--exclude", "who,when", "--drop-missing", input=MESSY)
     assert done.stdout.startswith("y = 2*x\n")
     assert "note: standard input: left out 1 of 4 rows, which lack a value: row 2\n" in done.stderr
@@ -204,7 +206,7 @@ def test_categories_from_the_fit_to_the_prediction(folder):
     assert predicted.columns.tolist() == ["x", "kind", "y", "y_predicted"]
     np.testing.assert_allclose(predicted["y_predicted"], predicted["y"])
     new = call("predict", folder / "kinds.json", "-", input="x,kind\n1,d\n", code=BAD_INPUT).stderr
-    assert "'d' in row 1 is a category that the fit did not have; it had a b, c (line 2 of the file)" in new
+    assert "'d' in row 1 (line 2 of the file) is a category that the fit did not have; it had a b, c" in new
     assert (
         "'x', which is no feature"
         in call("fit", "-", "-y", "x", "--categories", "x", input=text, code=BAD_INPUT).stderr
@@ -327,7 +329,7 @@ def test_report(folder):
         (["fit", "law.csv", "-y", "v", "--epochs", "9"], None, USAGE, "--epochs is for trained networks"),
         (["fit", "law.csv", "-y", "v", "--no-gradient"], None, USAGE, "trains none: add --preset paper"),
         (["fit", "law.csv", "-y", "v", "--random-pruning"], None, USAGE, "trains none: add --preset paper"),
-        (["fit", "-", "-y", "b"], "a,b\n1,2\n3,x\n", BAD_INPUT, "'x' in row 2 is not a number"),
+        (["fit", "-", "-y", "b"], "a,b\n1,2\n3,x\n", BAD_INPUT, "'x' in row 2 (line 3 of the file) is not a number"),
         (["fit", "-", "-y", "b"], "a,b\n1,2\n3,x\n", BAD_INPUT, "(line 3 of the file)"),
         (["fit", "-", "-y", "b"], "a,b\n1,2\n,4\n5,6\n", BAD_INPUT, "column 'a': no value (NaN) in row 2"),
         (["fit", "-", "-y", "b"], "a,b\n1,2\n3,4\n", BAD_INPUT, "2 rows; a search needs at least 3"),
@@ -439,3 +441,19 @@ def test_a_benchmark_shows_its_own_help(monkeypatch, capfd):
     assert "Which benchmark" in call("bench", "--help").stdout
     call("bench", "run", "--help")
     assert "--methods" in capfd.readouterr().out
+
+
+def test_fit_many_prints_a_line_for_each_group_and_keeps_what_could_be_fitted(tmp_path):
+    rows = [f"{site},{t},{a * t * t}" for site, a in (("north", 2), ("south", 3)) for t in range(1, 12)]
+    table, out, folder = tmp_path / "sites.csv", tmp_path / "formulas.csv", tmp_path / "models"
+    table.write_text("\n".join(["site,t,s", *rows, "far,1,2", ""]))
+    options = ["-y", "s", "--by", "site", "-j", "1", "--out", str(out), "--save", str(folder)]
+    done = CliRunner().invoke(app, ["fit-many", str(table), *options])
+    assert done.exit_code == 3, done.output
+    assert "all share the form c1*t**2" in done.output
+    assert "far: DataError" in done.output
+    assert "2*t**2" in out.read_text()
+    assert len(list(folder.glob("model-*.json"))) == 2
+    done = CliRunner().invoke(app, ["fit-many", str(table), "-y", "s"])
+    assert done.exit_code == 3
+    assert "--by" in done.output

@@ -190,7 +190,14 @@ def test_a_formula_that_can_not_be_fitted_comes_back():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"), [({"tolerance": 0}, "tolerance"), ({"largest": 0}, "largest"), ({"noise": 1}, "noise")]
+    ("options", "message"),
+    [
+        ({"tolerance": 0}, "tolerance"),
+        ({"largest": 0}, "largest"),
+        ({"noise": 1}, "noise"),
+        ({"nearest": -(10**400)}, "nearest"),
+        ({"nearest": 10**400}, "nearest"),
+    ],
 )
 def test_bad_settings_are_named(options, message):
     with pytest.raises(ValueError, match=f"{message} must be"):

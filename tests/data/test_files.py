@@ -94,7 +94,7 @@ def test_what_can_be_meant_in_one_way_is_read_without_a_word(tmp_path, content):
 def test_numbers_that_can_be_read_in_two_ways(tmp_path):
     content = "a\ty\n1,234\t1\n5,678\t2\n9,012\t3\n"
     file = written(tmp_path / "t.tsv", content)
-    with refused("column 'a': '1,234' in row 1", "it may be 1.234 or 1234", "(line 2 of the file)"):
+    with refused("column 'a': '1,234' in row 1", "(line 2 of the file)", "it may be 1.234 or 1234"):
         read_table(file, "y")
     with told("decimal commas (a)"):
         assert read_table(file, "y", decimal=",").X[:, 0].tolist() == [1.234, 5.678, 9.012]

@@ -160,7 +160,7 @@ def test_every_parameter_preset_and_criterion_is_explained():
 def test_every_command_and_option_of_fit_is_explained():
     text = (DOCS / "command-line.md").read_text()
     for command in app.registered_commands:
-        called = command.callback.__name__
+        called = command.callback.__name__.replace("_", "-")
         assert f"\n## {called}\n" in text
         assert f"$ prunesymnet {called} " in text or f"| prunesymnet {called} " in text
     fit = next(command for command in app.registered_commands if command.callback.__name__ == "fit")

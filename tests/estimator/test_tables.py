@@ -248,12 +248,13 @@ def test_targets_that_can_not_be_used(table, y, message):
         (X[:, 0], "Expected 2D array"),
         (FRAME["a"], "(?i)expected"),
         (sparse.csr_matrix(X), "toarray"),
-        ([["a", "b"]] * 40, "could not convert string to float: .*a"),
+        ([["1", "b"]] * 40, "column 'x2': 'b' in row 1 is not a number"),
+        ([[1, 2], [3]] * 20, "lists of different lengths"),
         (X[:1], "X has one row .* needs at least 2"),
         (X[:0], "0 sample"),
         (X[:, :0], "0 feature"),
     ],
-    ids=["one dimension", "series", "sparse", "text", "one row", "no rows", "no columns"],
+    ids=["one dimension", "series", "sparse", "text", "ragged", "one row", "no rows", "no columns"],
 )
 def test_tables_that_are_none(table, message):
     with pytest.raises((ValueError, TypeError), match=message):

@@ -286,6 +286,13 @@ def test_only_text_is_read(text):
 # Hostile texts
 
 
+def test_what_was_read_can_be_read_again_however_deep_it_is():
+    for text in ("-" * 1000 + "x", "1/(-" * 450 + "x" + ")" * 450):
+        assert parse(to_text(parse(text))) == parse(text)
+    with pytest.raises(ParseError, match="1,000 operations inside one another"):
+        parse("-" * 1002 + "x")
+
+
 def test_size():
     with pytest.raises(ParseError, match="a formula may have 1,000,000 characters, this text has 10,000,000"):
         parse("(" * 10_000_000)

@@ -264,3 +264,15 @@ def test_nothing_global_is_touched():
 
 def test_letters_that_the_font_lacks():
     assert drawable("温 °C\n") == "□ °C"
+
+
+def test_the_effect_of_a_column_is_drawn_in_the_most_frequent_category():
+    rng = np.random.default_rng(0)
+    x, site = rng.uniform(1, 3, 60), np.arange(60) % 3 // 2  # twice as often in the north
+    table = make_dataset(np.column_stack([x, site == 0, site == 1]), (2 + 3 * site) * x, names=["x", "north", "south"])
+    law = Equation.of(fit(parse("(2.0*north + 5.0*south)*x"), table), table)
+    assert effective(law, table) == ["x"]  # a category is not a number that grows
+    grid, values, _, _ = effect(law, table, "x")
+    np.testing.assert_allclose(values, 2 * grid)
+    grid, values, _, _ = effect(law, table, "south")
+    assert values[[0, -1]] == pytest.approx([2 * np.median(x), 5 * np.median(x)])

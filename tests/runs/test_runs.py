@@ -32,6 +32,7 @@ from models import (
     noisy,
     put_run,
     same_model,
+    sealed,
 )
 from prunesymnet.data import make_dataset
 from prunesymnet.errors import FileFormatError, NothingFoundError
@@ -723,6 +724,14 @@ def test_lines_of_targets_that_are_not_there_are_left_out(untrusted):
     assert read_run(untrusted).starts == before
 
 
+def test_a_run_that_lacks_something_is_refused_by_name(untrusted):
+    whole = json.loads((untrusted / "run.json").read_text())["content"]
+    for name in ("names", "targets", "columns", "measurements", "settings", "data"):
+        lacking = {key: value for key, value in whole.items() if key != name}
+        (untrusted / "run.json").write_text(sealed(lacking, kind="prunesymnet run"))
+        refused_run(untrusted, "run.json", name)
+
+
 def test_a_table_that_is_missing_cut_off_or_another_is_refused(untrusted):
     file = untrusted / "data.parquet"
     whole = file.read_bytes()
@@ -777,3 +786,20 @@ def test_a_folder_where_a_file_should_be_is_refused(untrusted, name):
 def test_files_of_one_kind_are_not_taken_for_another(untrusted):
     shutil.copy(untrusted / "run.json", untrusted / "model.json")
     refused_run(untrusted, "model.json", "is no prunesymnet model file")
+
+
+@pytest.mark.parametrize("settings", [replace(SHORTCUTS, template="f(x)*z"), replace(SHORTCUTS, constants_per="site")])
+def test_templates_and_categories_tell_their_formulas_and_keep_them_when_they_go_on(tmp_path, settings):
+    rng = np.random.default_rng(0)
+    x, z = rng.uniform(1, 3, (2, 60))
+    site = rng.integers(0, 2, 60)
+    X = np.column_stack([x, z, site == 0, site == 1])
+    y = (x**2 + 1 + (settings.constants_per is not None) * site) * z + 0.05 * rng.normal(size=60)
+    data, columns = make_dataset(X, y, names=["x", "z", "site_a", "site_b"]), ["x", "z", "site=a", "site=b"]
+    found = run([data], settings, columns=columns, folder=tmp_path, progress=False)
+    lines = [json.loads(line) for line in (tmp_path / "progress.jsonl").read_text().splitlines()]
+    assert sum("front" in line for line in lines) > 1
+    assert len({line.get("stage") for line in lines}) > 2
+    again = resume(tmp_path, time_limit=1e-9, progress=False)
+    assert again.fronts[0].best.text() == found.fronts[0].best.text()
+    assert same_model(again, load_model(tmp_path / "model.json"), data.columns) is None

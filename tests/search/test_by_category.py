@@ -73,3 +73,28 @@ def test_a_table_of_categories_alone_is_refused():
         search_by_category(data, "site", {"one": "a", "two": "b"}, FEW)
     with pytest.raises(ValueError, match="constants_per needs the columns of a table's categories"):
         search(data, SearchSettings(constants_per="site"))
+
+
+def test_formulas_are_told_before_the_end_and_what_is_found_is_the_same():
+    data, places = table(noise=0.1)
+    said = []
+    watched = search_by_category(data, "site", places, FEW, watch=said.append)
+    assert [str(one) for one in watched] == [str(one) for one in search_by_category(data, "site", places, FEW)]
+    assert said[-1].stage == "categories"
+    assert said[0].stage != "categories"  # a search of a part of the rows, of which the formula is fitted to all
+    assert all(set(places.values()) <= set(update.best.expression.variables) for update in said)
+    assert said[-1].best.fit.mse <= said[0].best.fit.mse
+
+
+def test_a_clock_that_has_run_out_gives_the_first_formula_all_the_same():
+    data, places = table(noise=0.1)
+    assert search_by_category(data, "site", places, replace(FEW, time_limit=1e-9)).best.r2 > 0.5
+
+
+def test_a_watcher_ends_it():
+    def stop(update):
+        raise StopIteration
+
+    data, places = table(noise=0.1)
+    shown = search_by_category(data, "site", places, FEW, watch=stop)
+    assert shown.status == "stopped by a callback"

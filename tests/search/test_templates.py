@@ -104,6 +104,36 @@ def test_an_exact_formula_is_said_to_be_one_and_has_the_frame():
     assert str(front.best) == "t = (x*z + 1)*exp(-(y**2/2))"
 
 
+def test_outliers_do_not_decide_by_a_loss_that_bounds_them():
+    values = (x**2 + 1) * y * (1 + 0.001 * RNG.normal(size=len(x)))
+    values[::10] += RNG.normal(0, 50, len(values[::10]))
+    best = found("f(x)*y", values, loss="huber").best
+    assert np.abs(best.predict(dict(zip(NAMES, X.T, strict=True))) / ((x**2 + 1) * y) - 1).max() < 0.05
+    assert best.r2 > 0.999  # as the loss counts
+
+
+def test_formulas_are_told_while_parts_are_searched_and_what_is_found_is_the_same():
+    data, settings, said = table((x**2 + 1) * y, noise=0.05), replace(SHORTCUTS, template="f(x)*y"), []
+    (watched,) = search_templates([data], settings, watchers=[said.append])
+    (alone,) = search_templates([data], settings)
+    assert [str(one) for one in watched] == [str(one) for one in alone]
+    stages = list(dict.fromkeys(update.stage for update in said))
+    assert "template" in stages[1:]  # before that, those of the search of the part
+    assert all(set(update.best.expression.variables) == {"x", "y"} for update in said)
+    assert all(update.best in update.front for update in said)
+    assert said[-1].scored >= said[0].scored > 0
+
+
+def test_a_watcher_ends_a_search_of_a_template():
+    def stop(update):
+        if update.stage == "template":
+            raise StopIteration
+
+    settings = replace(SHORTCUTS, template="f(x)*y")
+    (front,) = search_templates([table((x**2 + 1) * y, noise=0.05)], settings, watchers=[stop])
+    assert front.status == "stopped by a callback"
+
+
 def test_targets_share_a_part():
     tables = [table(x**2 * y + 1, "u"), table(x**2 + z, "v")]
     settings = replace(SHORTCUTS, template={"u": "f(x)*y + a", "v": "f(x) + g(z)"})
@@ -146,11 +176,18 @@ def test_a_template_that_is_none_is_refused_in_words(text, message):
     [
         ({"template": 5}, TypeError, "template must be text, or a dict"),
         ({"template": {"u": "f(x)"}}, ValueError, r"a formula for each target \(t\)"),
-        ({"parts": {"f": {}}}, TypeError, "parts must be a dict of what is known of a template's parts"),
+        (
+            {"template": "f(x)", "parts": ["f"]},
+            TypeError,
+            "parts must be a dict of what is known of a template's parts",
+        ),
+        ({"parts": {"f": {}}}, ValueError, "parts says what is known of f, which need a template"),
         ({"template": "f(x)", "parts": {"g": {}}}, ValueError, r"functions of the template \(f\), got 'g'"),
         ({"template": "f(x)", "parts": {"f": {"size": 3}}}, ValueError, "no keys but operators, .*, got 'size'"),
         ({"template": "f(x)", "parts": {"f": {"max_complexity": 0}}}, ValueError, "max_complexity must be a whole"),
         ({"template": "f(x)", "parts": {"f": {"constraints": {"uses": 1}}}}, TypeError, r"parts\['f'\]: constraints"),
+        ({"template": "f(x)", "constants_per": "y"}, ValueError, "can't be used together: write a"),
+        ({"template": {"t": "f(x)"}, "loss": "huber"}, ValueError, "loss must be 'squared' where targets share"),
     ],
 )
 def test_settings_of_parts_that_are_none_are_refused_in_words(settings, kind, message):

@@ -18,7 +18,9 @@ ANSWERS = {
     "max_uses": [["exp", 1], ["x", 2]], "max_argument": [["sin", 3]], "forbid_nested": [["sin", "exp"], ["log", "exp"]],
     "costs": [["sin", 4]], "start_from": "a*x + b\n\n x**2 ", "template": " f(x) ", "constants_per": "site",
     "shape": "increasing in x", "units": [["x", "m/s"], ["y", " "]], "constant_units": False, "loss": "huber",
-    "selection": "bic", "preset": "paper", "random_state": 3,
+    "selection": "bic", "preset": "paper", "random_state": 3, "max_nested": [["exp", 1, "sin"], ["log", 0, "sin"]],
+    "box": [["x", 0, 10.5]],
+    "parts": [["f", {"operators": ["+", "*"], "max_complexity": 8, "start_from": "a*x"}], ["g", {"operators": []}]],
 }  # fmt: skip
 
 
@@ -34,7 +36,8 @@ def test_every_answer_becomes_a_setting():
     assert (given["units"], given["constant_units"]) == ({"x": "m/s"}, False)
     assert (given["template"], given["constants_per"]) == ("f(x)", "site")
     assert given["start_from"] == ["a*x + b", "x**2"]
-    given |= {"template": None}  # which goes with no constants of categories
+    assert given["parts"] == {"f": {"operators": ["+", "*"], "max_complexity": 8, "start_from": ["a*x"]}}
+    given |= {"template": None, "parts": None}  # which go with no constants of categories
     found = settings_of(PruneSymRegressor(**given))
     assert (found.time_limit, found.max_complexity, found.loss, found.selection, found.seed) == (
         12.5,
@@ -47,6 +50,7 @@ def test_every_answer_becomes_a_setting():
     rules = found.constraints
     assert (rules.costs, rules.shape) == ({"sin": 4}, ("increasing in x",))
     assert (rules.max_constants, rules.requires, rules.max_argument) == (2, ("x",), {"sin": 3})
+    assert (rules.max_nested, rules.box) == ({"sin": {"exp": 1, "log": 0}}, {"x": (0.0, 10.5)})
     assert (rules.max_uses, rules.forbid_nested) == ({"exp": 1, "x": 2}, {"exp": ["sin", "log"]})
 
 
@@ -64,7 +68,9 @@ def test_options_are_parameters_that_there_are():
         ("operators", "sin"), ("requires", "x"), ("requires", [1]), ("requires", ["x"] * 1000), ("max_uses", [["exp"]]),
         ("max_uses", [["exp", "1"]]), ("max_uses", [["exp", -1]]), ("forbid_nested", [["exp", 1]]), ("loss", "none"),
         ("loss", None), ("random_state", -1), ("units", [["x", 1]]), ("units", {"x": "m"}), ("constant_units", "no"),
-        ("template", 1),
+        ("template", 1), ("max_nested", [["exp", "sin"]]), ("max_nested", [["exp", True, "sin"]]), ("max_nested", 1),
+        ("box", [["x", 1]]), ("box", [["x", 2, 1]]), ("box", [["x", None, 1]]), ("box", {"x": [0, 1]}),
+        ("parts", [["f", {"size": 1}]]), ("parts", [["f", {"max_complexity": 0}]]), ("parts", {"f": {}}),
         ("unknown", 1), ("__class__", 1),
     ],
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """What is shown of a formula is what the formula and the rows say."""
 
 import runpy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from prunesymnet.data import make_dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.expression import parse
 from prunesymnet.runs import Model, RunFolder
-from prunesymnet.search import SearchSettings
+from prunesymnet.search import Candidate, SearchSettings, Update
 from prunesymnet.structure import Reduction
 from prunesymnet.studio.front import Founds
 from prunesymnet.studio.looks import extrapolates
@@ -51,6 +52,20 @@ def api(client, search):
         return client.post(path, json=answers) if answers else client.get(path)
 
     return ask
+
+
+def test_what_is_far_too_long_is_not_shown_while_a_search_runs(studio, client):
+    made, folder = studio.workspace.new("searches")
+    data = make_dataset(X, Y, names=["x", "z"], target="y")
+    long = "3.0*x**2/z + " + " + ".join(f"1e-9*x**{k}*z**{j}" for k in range(4) for j in range(4))
+    with RunFolder(folder / "run") as run:
+        run.create([data], None, SearchSettings(), "law.csv")
+        run.append({"time": 1.0, "output": 0, "stage": "pairs", "front": [*FRONT, long], "best": long})
+    columns, table = {"target": "y", "features": ["x", "z"]}, {"id": "0123456789abcdef", "name": "law.csv"}
+    Search(made, folder, "law", 1.0, table, columns, {}, "y", 80, wanted="stop").save()
+    points = client.get(f"/api/searches/{made}").json()["front"]
+    assert [point["complexity"] for point in points] == [parse(text).complexity for text in FRONT]
+    assert [point["chosen"] for point in points] == [False, False, True, False]
 
 
 def test_the_front_has_each_formula_with_its_error(front):
@@ -186,20 +201,44 @@ def test_structure_is_shown_with_the_rows_on_one_curve(studio, client):
     made, folder = studio.workspace.new("searches")
     a, b = RNG.uniform(1, 2, (2, 50))
     data = make_dataset(np.column_stack([a, b]), a * np.sin(a * b), names=["a", "b"], target="y")
-    law = Equation.of(fit(parse("1.0*a*sin(a*b)"), data), data)
+    law_fit = fit(parse("1.0*a*sin(a*b)"), data)
+    law = Equation.of(law_fit, data)
     one = Reduction(parse("y/a"), (parse("a*b"),), 1e-9, 0.1)
     two = Reduction(parse("y"), (parse("a*b"), parse("a")), 1e-9, 0.1, product=True)
-    with RunFolder(folder / "run") as run:
-        run.create([data], None, SearchSettings(), "")
-        run.finish(Model((Front((law,), 0, structure=(one, two)),), data.names, None, SearchSettings()))
     columns, table = {"target": "y", "features": ["a", "b"]}, {"id": "0123456789abcdef", "name": "waves.csv"}
     Search(made, folder, "waves", 1.0, table, columns, {}, "y", 50, wanted="stop").save()
-    first, second = client.get(f"/api/searches/{made}").json()["structure"]
+    with RunFolder(folder / "run") as run:
+        run.create([data], None, SearchSettings(), "")
+        best = Candidate(law_fit, 0.0, "pairs")
+        run.tell(0, Update("groups", 0.1, 1, best, front=(best,)))
+        run.tell(0, Update("pairs", 0.2, 1, best, front=(best,), structure=(one, two)))
+        run.tell(0, Update("pairs", 0.3, 1, best, front=(best,), structure=(one, two)))
+        live = client.get(f"/api/searches/{made}").json()
+        run.finish(Model((Front((law,), 0, structure=(one, two)),), data.names, None, SearchSettings()))
+    ended = client.get(f"/api/searches/{made}").json()
+    assert (live["final"], ended["final"]) == (False, True)
+    assert live["structure"] == ended["structure"]  # it is shown as soon as it is found
+    first, second = ended["structure"]
     group, quantity = np.array(first["points"]).T
     assert np.allclose(quantity, np.sin(group))
     assert (first["names"], first["shades"]) == (["y/a", "a*b"], None)
     assert second["product"]
     assert np.argmax(second["shades"]) == np.argmax(a)
+
+
+def test_the_parts_of_a_template_are_shown(studio, client):
+    made, folder = studio.workspace.new("searches")
+    data = make_dataset(X, Y, names=["x", "z"], target="y")
+    law = replace(Equation.of(fit(parse("3.0*x**2/z"), data), data), parts={"f(x)": parse("3.0*x**2")})
+    settings = SearchSettings(template="f(x)/z")
+    with RunFolder(folder / "run") as run:
+        run.create([data], None, settings, "law.csv")
+        run.finish(Model((Front((law,), 0),), data.names, None, settings))
+    columns, table = {"target": "y", "features": ["x", "z"]}, {"id": "0123456789abcdef", "name": "law.csv"}
+    Search(made, folder, "law", 1.0, table, columns, {}, "y", 80, wanted="stop").save()
+    (point,) = client.get(f"/api/searches/{made}").json()["front"]
+    ((name, math),) = client.get(f"/api/searches/{made}/formulas/{point['key']}").json()["parts"]
+    assert (name, "<math>" in math) == ("f(x)", True)
 
 
 def test_constants_of_each_category_are_asked_for_by_a_column(client):
@@ -211,8 +250,17 @@ def test_constants_of_each_category_are_asked_for_by_a_column(client):
     cell_text = client.get(f"/api/searches/{made}/notebook").json()["text"]
     assert 'constants_per="site"' in cell_text
     assert 'table[["x", "site"]]' in cell_text
-    wrong = answers | {"options": {"shape": "rising like a lark"}}
-    assert client.post(f"/api/tables/{table}/check", json=wrong).json()["problem"]
+    for said, message in (
+        ({"shape": "rising like a lark"}, "lark"),
+        ({"template": "f(q)"}, "'q' is no column"),
+        ({"template": "f(x)", "parts": [["g", {"max_complexity": 3}]]}, "parts must name functions"),
+        ({"template": "f(x)", "constants_per": "site"}, "can't be used together"),
+        ({"start_from": "a + b"}, "formulas of the columns"),
+        ({"box": [["z", 0, 1]]}, "box of 'z'"),
+        ({"loss": "poisson", "template": "f(x)"}, ""),
+    ):
+        problem = client.post(f"/api/tables/{table}/check", json=answers | {"options": said}).json()["problem"]
+        assert message in problem if message else not problem, (said, problem)
 
 
 def test_few_runs_stay_in_memory(search):
@@ -264,3 +312,52 @@ def test_a_cell_with_everything():
     assert 'constraints={"max_uses": {"exp": 1}}, categories=["kind"]' in text
     assert 'sample_weight=table["w"]' in text
     compile(text, "cell", "exec")
+
+
+@pytest.fixture(scope="module")
+def by_site(studio):
+    """A search with other constants at each site, of which the lines are there."""
+    made, folder = studio.workspace.new("searches")
+    x, site = RNG.uniform(1, 5, 60), np.arange(60) % 3 // 2  # twice as often in the north
+    data = make_dataset(
+        np.column_stack([x, site == 0, site == 1]), (2 + 3 * site) * x, names=["x", "site_north", "site_south"]
+    )
+    text = "(2.0*site_north + 5.0*site_south)*x"
+    with RunFolder(folder / "run") as run:
+        run.create([data], ["x", "site=north", "site=south"], SearchSettings(constants_per="site"), "sites.csv")
+        front = ["7.0*x", text]
+        run.append({"time": 1.0, "output": 0, "seconds": 1.0, "stage": "categories", "front": front, "best": text})
+    columns, table = {"target": "y", "features": ["x", "site"]}, {"id": "0123456789abcdef", "name": "sites.csv"}
+    return Search(made, folder, "sites", 1.0, table, columns, {}, "y", 60, wanted="stop").save()
+
+
+def test_constants_of_categories_are_shown_by_their_names(client, by_site):
+    short, best = client.get(f"/api/searches/{by_site.id}").json()["front"]
+    assert (best["text"], best["complexity"], best["chosen"], short["chosen"]) == ("c1[site]*x", 3, True, False)
+    found = client.get(f"/api/searches/{by_site.id}/formulas/{best['key']}").json()
+    assert found["edit"] == "c1[site]*x"
+    assert [one["name"] for one in found["constants"]] == ["c1[site=north]", "c1[site=south]"]
+    assert [one["name"] for one in found["variables"]] == ["x"]
+    places = {"north": "site_north", "south": "site_south"}
+    assert found["choices"] == [{"name": "site", "places": places, "usual": "north"}]
+
+
+def test_a_category_is_chosen_and_not_a_number_for_each(client, by_site):
+    key = client.get(f"/api/searches/{by_site.id}").json()["front"][1]["key"]
+    ask = f"/api/searches/{by_site.id}/formulas/{key}/effects"
+    usual = client.post(ask, json={"at": {"x": 2.0}}).json()
+    assert [panel["name"] for panel in usual["panels"]] == ["x"]
+    assert (usual["value"], usual["warning"]) == ("4", "")
+    south = client.post(ask, json={"at": {"x": 2.0, "site_north": 0, "site_south": 1}}).json()
+    assert south["value"] == "10"
+
+
+def test_a_form_of_ones_own_may_have_constants_by_category(client, by_site):
+    fit_own = f"/api/searches/{by_site.id}/fit"
+    found = client.post(fit_own, json={"form": "a[site]*x + b"}).json()
+    assert [one["name"] for one in found["constants"]] == ["a[site=north]", "a[site=south]", "b"]
+    wrong = client.post(fit_own, json={"form": "a[town]*x"})
+    assert (wrong.status_code, "town is no column of categories" in wrong.json()["error"]) == (422, True)
+    other = client.get(f"/api/searches/{by_site.id}").json()["front"]
+    apart = client.get(f"/api/searches/{by_site.id}/difference/{other[0]['key']}/{other[1]['key']}").json()
+    assert dict(apart["place"])["site"] in ("north", "south")

@@ -197,7 +197,15 @@ def test_records_that_were_changed_are_not_believed(client, studio, table):
 # The process
 
 
-def test_a_process_does_what_the_record_says(tmp_path):
+@pytest.fixture
+def with_interrupts():
+    """Tests that run in the background have Ctrl-C switched off, and the process of a search switches it on."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_a_process_does_what_the_record_says(tmp_path, with_interrupts):
     clock = Clock()
     watch = Watch(tmp_path, Worker(1, 1), clock)
     write_record(tmp_path / "search.json", "search", {"wanted": "run", "more": 100.0})

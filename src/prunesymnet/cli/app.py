@@ -65,42 +65,67 @@ def preset_names() -> list[str]:
     return list(PRESETS)
 
 
+# What options are about, as the help puts them together.
+TABLE, KNOWN, SEARCH, OUTPUT = "The table", "What you know of the formula", "The search", "What is kept"
+
 Saved = Annotated[Path, typer.Argument(help="A run's folder, or a saved model (JSON).", metavar="MODEL")]
 RunDir = Annotated[Path, typer.Argument(help="A run's folder.", metavar="RUN")]
 Data = Annotated[
     str,
     typer.Argument(
-        help="A table: .csv, .tsv, .txt, .dat, .json, each also .gz; .xlsx, .ods, .parquet; - is standard input."
+        help="A table: .csv, .tsv, .txt, .dat, .json, each also .gz; .xlsx, .ods, .parquet; - is standard input. "
+        "For fit also a folder of .parquet or .csv files, however large."
     ),
 ]
-Exclude = Annotated[str | None, typer.Option("--exclude", help="Columns to leave out: a,b.")]
-DropMissing = Annotated[bool, typer.Option("--drop-missing", help="Leave out rows that lack a value.")]
+Exclude = Annotated[str | None, typer.Option("--exclude", help="Columns to leave out: a,b.", rich_help_panel=TABLE)]
+DropMissing = Annotated[
+    bool, typer.Option("--drop-missing", help="Leave out rows that lack a value.", rich_help_panel=TABLE)
+]
 Categories = Annotated[
-    str | None, typer.Option("--categories", help="Columns of categories: each of these becomes a column of 0 and 1.")
+    str | None,
+    typer.Option(
+        "--categories", help="Columns of categories: each of these becomes a column of 0 and 1.", rich_help_panel=TABLE
+    ),
 ]
 TemplateOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--template", help="A formula with functions to be found: 'f(x, z)*exp(-g(y))' (several targets: y=...)."
+        "--template",
+        help="A formula with functions to be found: 'f(x, z)*exp(-g(y))' (several targets: y=...).",
+        rich_help_panel=KNOWN,
     ),
 ]
 PartOption = Annotated[
     list[str] | None,
-    typer.Option("--part", help="What is known of one of them: 'f: operators=+,*; max_complexity=9' (once for each)."),
+    typer.Option(
+        "--part",
+        help="What is known of one of them: 'f: operators=+,*; max_complexity=9' (once for each).",
+        rich_help_panel=KNOWN,
+    ),
 ]
 ConstantsPer = Annotated[
     str | None,
-    typer.Option("--constants-per", help="A column of categories, each with constants of its own in one formula."),
+    typer.Option(
+        "--constants-per",
+        help="A column of categories, each with constants of its own in one formula.",
+        rich_help_panel=KNOWN,
+    ),
 ]
 Decimal = Annotated[
-    str | None, typer.Option("--decimal", help="The sign before decimals, . or , (left out: what the table shows).")
+    str | None,
+    typer.Option(
+        "--decimal", help="The sign before decimals, . or , (left out: what the table shows).", rich_help_panel=TABLE
+    ),
 ]
-Sheet = Annotated[str | None, typer.Option("--sheet", help="Of a spreadsheet (left out: the first).")]
+Sheet = Annotated[
+    str | None, typer.Option("--sheet", help="The sheet of a spreadsheet (left out: the first).", rich_help_panel=TABLE)
+]
 Form = Annotated[
     str | None,
     typer.Option(
         "--form",
         help=r"Search nothing: fit the constants of this formula, 'a*x**b'; a\[site] is one for each site.",
+        rich_help_panel=KNOWN,
     ),
 ]
 Units = Annotated[
@@ -108,51 +133,90 @@ Units = Annotated[
     typer.Option(
         "--units",
         help="What columns and target are measured in: v=m/s,m=kg,E=J (left out: what the header has in brackets, "
-        "v [m/s]). Only formulas that are dimensionally sound are searched.",
+        r"v \[m/s]). Only formulas that are dimensionally sound are searched.",
+        rich_help_panel=TABLE,
     ),
 ]
-NoUnits = Annotated[bool, typer.Option("--no-units", help="What the header has in brackets means no units.")]
-NoConstantUnits = Annotated[
-    bool, typer.Option("--no-constant-units", help="With units: constants are pure numbers, none carries a unit.")
+NoUnits = Annotated[
+    bool, typer.Option("--no-units", help="What the header has in brackets means no units.", rich_help_panel=TABLE)
 ]
-MaxUses = Annotated[str, typer.Option("--max-uses", help="How often an operator or a column may appear: exp=1,x=2.")]
+NoConstantUnits = Annotated[
+    bool,
+    typer.Option(
+        "--no-constant-units",
+        help="With units: constants are pure numbers, none carries a unit.",
+        rich_help_panel=KNOWN,
+    ),
+]
+MaxUses = Annotated[
+    str,
+    typer.Option("--max-uses", help="How often an operator or a column may appear: exp=1,x=2.", rich_help_panel=KNOWN),
+]
 MaxArgument = Annotated[
-    str, typer.Option("--max-argument", help="The largest complexity of what an operator is applied to: sin=5.")
+    str,
+    typer.Option(
+        "--max-argument", help="The largest complexity of what an operator is applied to: sin=5.", rich_help_panel=KNOWN
+    ),
 ]
 ForbidNested = Annotated[
-    str, typer.Option("--forbid-nested", help="Operators that may not stand inside another: exp=sin,exp=log.")
+    str,
+    typer.Option(
+        "--forbid-nested", help="Operators that may not stand inside another: exp=sin,exp=log.", rich_help_panel=KNOWN
+    ),
 ]
 MaxNested = Annotated[
     str,
     typer.Option(
-        "--max-nested", help="How many may stand one inside the other within an operator: sin=exp:1,exp=exp:0."
+        "--max-nested",
+        help="How many may stand one inside the other within an operator: sin=exp:1,exp=exp:0.",
+        rich_help_panel=KNOWN,
     ),
 ]
-Costs = Annotated[str, typer.Option("--costs", help="What an operator adds to the complexity: exp=4,sin=5.")]
+Costs = Annotated[
+    str, typer.Option("--costs", help="What an operator adds to the complexity: exp=4,sin=5.", rich_help_panel=KNOWN)
+]
 ShapeOption = Annotated[
     list[str] | None,
-    typer.Option("--shape", help="What the law is like: 'increasing in x', '0 at x = 0' (several: once for each)."),
+    typer.Option(
+        "--shape",
+        help="What the law is like: 'increasing in x', '0 at x = 0' (several: once for each).",
+        rich_help_panel=KNOWN,
+    ),
 ]
 BoxOption = Annotated[
-    str, typer.Option("--box", help="Where the law has its shape: x=0:10,y=1:2 (left out: the range of the column).")
+    str,
+    typer.Option(
+        "--box",
+        help="Where the law has its shape: x=0:10,y=1:2 (left out: the range of the column).",
+        rich_help_panel=KNOWN,
+    ),
 ]
 StartFrom = Annotated[
     list[str] | None,
     typer.Option(
-        "--start-from", help="A formula to begin with and to build on, 'a*exp(-b*x)' (several: once for each)."
+        "--start-from",
+        help="A formula to begin with and to build on, 'a*exp(-b*x)' (several: once for each).",
+        rich_help_panel=KNOWN,
     ),
 ]
-MaxConstants = Annotated[int | None, typer.Option("--max-constants", help="How many constants may be fitted.", min=0)]
-Requires = Annotated[str, typer.Option("--requires", help="Columns that must appear: a,b.")]
+MaxConstants = Annotated[
+    int | None, typer.Option("--max-constants", help="How many constants may be fitted.", min=0, rich_help_panel=KNOWN)
+]
+Requires = Annotated[str, typer.Option("--requires", help="Columns that must appear: a,b.", rich_help_panel=KNOWN)]
 Seconds = Annotated[float, typer.Option("--time-limit", "-t", help="Seconds to search at most.")]
 Evaluations = Annotated[
     int | None,
     typer.Option(
-        "--max-evaluations", help="Formulas to score or fit at most, in place of seconds: the same on every machine."
+        "--max-evaluations",
+        help="Formulas to score or fit at most, in place of seconds: the same on every machine.",
+        rich_help_panel=SEARCH,
     ),
 ]
 StandardErrors = Annotated[
-    str | None, typer.Option("--y-err", help="A column of standard errors of the target, in place of weights.")
+    str | None,
+    typer.Option(
+        "--y-err", help="A column of standard errors of the target, in place of weights.", rich_help_panel=TABLE
+    ),
 ]
 LossName = Annotated[
     str,
@@ -160,6 +224,7 @@ LossName = Annotated[
         "--loss",
         help="What an error costs: auto (squared, or relative where the rows show that errors are shares of the "
         "values), squared, absolute, huber (for outliers), relative, poisson (for counts), quantile:0.9.",
+        rich_help_panel=SEARCH,
     ),
 ]
 Preset = Annotated[
@@ -171,12 +236,20 @@ Preset = Annotated[
     ),
 ]
 Epochs = Annotated[
-    int | None, typer.Option(help="Of a trained network (--preset paper): epochs of training at most.", min=1)
+    int | None,
+    typer.Option(
+        help="Of a trained network (--preset paper): epochs of training at most.", min=1, rich_help_panel=SEARCH
+    ),
 ]
 NoGradient = Annotated[
-    bool, typer.Option("--no-gradient", help="Of a trained network: leave its weights as they were drawn.")
+    bool,
+    typer.Option(
+        "--no-gradient", help="Of a trained network: leave its weights as they were drawn.", rich_help_panel=SEARCH
+    ),
 ]
-RandomPruning = Annotated[bool, typer.Option("--random-pruning", help="Of a trained network: retain edges at random.")]
+RandomPruning = Annotated[
+    bool, typer.Option("--random-pruning", help="Of a trained network: retain edges at random.", rich_help_panel=SEARCH)
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Index = Annotated[int | None, typer.Option("--index", "-i", help="A row of the front (left out: the chosen one).")]
@@ -196,9 +269,17 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
 @app.command()
 def fit(
     data: Data,
-    target: Annotated[str, typer.Option("--target", "-y", help="The column to explain (several: a,b).")] = "",
+    target: Annotated[
+        str, typer.Option("--target", "-y", help="The column to explain (several: a,b).", rich_help_panel=TABLE)
+    ] = "",
     features: Annotated[
-        str | None, typer.Option("--features", "-x", help="The columns to explain it by: a,b,c (left out: all others).")
+        str | None,
+        typer.Option(
+            "--features",
+            "-x",
+            help="The columns to explain it by: a,b,c (left out: all others).",
+            rich_help_panel=TABLE,
+        ),
     ] = None,
     exclude: Exclude = None,
     categories: Categories = None,
@@ -206,7 +287,9 @@ def fit(
     drop_missing: DropMissing = False,
     decimal: Decimal = None,
     sheet: Sheet = None,
-    weights: Annotated[str | None, typer.Option(help="A column of weights for the rows.")] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="A column of weights for the rows.", rich_help_panel=TABLE)
+    ] = None,
     y_err: StandardErrors = None,
     loss: LossName = "auto",
     units: Units = None,
@@ -217,17 +300,28 @@ def fit(
     part: PartOption = None,
     time_limit: Annotated[
         float | None,
-        typer.Option("--time-limit", "-t", help="Seconds to search at most (left out: the preset's, 60 by default)."),
+        typer.Option(
+            "--time-limit",
+            "-t",
+            help="Seconds to search at most (left out: the preset's, 60 by default).",
+            rich_help_panel=SEARCH,
+        ),
     ] = None,
     max_evaluations: Evaluations = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A folder to keep the run in (see resume, report).")
+        Path | None,
+        typer.Option("--out", "-o", help="A folder to keep the run in (see resume, report).", rich_help_panel=OUTPUT),
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="A JSON file to save the model in.")] = None,
+    save: Annotated[Path | None, typer.Option(help="A JSON file to save the model in.", rich_help_panel=OUTPUT)] = None,
     operators: Annotated[
-        str | None, typer.Option(help="What formulas are made of, e.g. '+,-,*,/,exp' (left out: the preset's).")
+        str | None,
+        typer.Option(
+            help="What formulas are made of, e.g. '+,-,*,/,exp' (left out: the preset's).", rich_help_panel=KNOWN
+        ),
     ] = None,
-    max_complexity: Annotated[int | None, typer.Option(help="The largest complexity of a formula.")] = None,
+    max_complexity: Annotated[
+        int | None, typer.Option(help="The largest complexity of a formula.", rich_help_panel=KNOWN)
+    ] = None,
     max_uses: MaxUses = "",
     max_argument: MaxArgument = "",
     forbid_nested: ForbidNested = "",
@@ -238,17 +332,26 @@ def fit(
     shape: ShapeOption = None,
     box: BoxOption = "",
     start_from: StartFrom = None,
-    selection: Annotated[Selection | None, typer.Option(help="How to choose from the front.")] = None,
+    selection: Annotated[
+        Selection | None, typer.Option(help="How to choose from the front.", rich_help_panel=SEARCH)
+    ] = None,
     preset: Preset = "default",
     epochs: Epochs = None,
     no_gradient: NoGradient = False,
     random_pruning: RandomPruning = False,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Workers; 0 is one for each core.", min=0)] = 0,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Workers; 0 is one for each core.", min=0, rich_help_panel=SEARCH)
+    ] = 0,
     device: Annotated[
         str,
-        typer.Option(help="cpu, cuda (cuda:1 ...) or mps for a GPU, or auto: a GPU where there is one and it pays."),
+        typer.Option(
+            help="cpu, cuda (cuda:1 ...) or mps for a GPU, or auto: a GPU where there is one and it pays.",
+            rich_help_panel=SEARCH,
+        ),
     ] = "cpu",
-    seed: Annotated[int, typer.Option(help="Of the random numbers: another one, another search.", min=0)] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Of the random numbers: another one, another search.", min=0, rich_help_panel=SEARCH)
+    ] = 0,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -269,7 +372,8 @@ def fit(
             units_given,
             with_operators,
         )  # fmt: skip
-        from prunesymnet.cli.tables import Columns, chosen_of, datasets_of, fitted_form, labels_of
+        from prunesymnet.cli.tables import Columns, chosen_of, datasets_of, fitted_form, fitted_large, labels_of
+        from prunesymnet.data.chunks import is_large
         from prunesymnet.runs import run
         from prunesymnet.runs.files import check_can_be_written
         from prunesymnet.units import units_of_labels
@@ -304,8 +408,12 @@ def fit(
             listed(target), None if features is None else listed(features), listed(exclude or ""), weights, y_err,
             by, drop_missing, decimal, sheet, form,
         )  # fmt: skip
-        table, chosen, columns = chosen_of(data, columns)
         given = units_given(units, none=no_units)
+        if data != "-" and is_large(data):
+            found = fitted_large(data, columns, settings, given, not no_constant_units, out, not quiet)
+            finish(found, as_json, save)
+            return
+        table, chosen, columns = chosen_of(data, columns)
         if form is not None:
             model = fitted_form(table, chosen, columns, settings, given)
         else:
@@ -317,6 +425,78 @@ def fit(
                 tables, settings, columns=tuple(map(str, chosen)), folder=out, progress=not quiet, source=called
             )
         finish(model, as_json, save)
+
+
+# Long: a parameter for each option.
+@app.command()
+def fit_many(
+    data: Data,
+    target: Annotated[str, typer.Option("--target", "-y", help="The column to explain (several: a,b).")] = "",
+    by: Annotated[str, typer.Option("--by", "-b", help="The column whose values make the groups (several: a,b).")] = "",
+    features: Annotated[
+        str | None, typer.Option("--features", "-x", help="The columns to explain it by: a,b,c (left out: all others).")
+    ] = None,
+    exclude: Exclude = None,
+    drop_missing: DropMissing = False,
+    decimal: Decimal = None,
+    sheet: Sheet = None,
+    loss: LossName = "auto",
+    units: Units = None,
+    no_units: NoUnits = False,
+    time_limit: Annotated[
+        float | None,
+        typer.Option("--time-limit", "-t", help="Seconds for each group and target (left out: the preset's, 60)."),
+    ] = None,
+    max_evaluations: Evaluations = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A CSV file for the table of formulas.")] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder for the models, each from the moment it is there; what it has is not fitted again."
+        ),
+    ] = None,
+    operators: Annotated[
+        str | None, typer.Option(help="What formulas are made of, e.g. '+,-,*,/,exp' (left out: the preset's).")
+    ] = None,
+    max_complexity: Annotated[int | None, typer.Option(help="The largest complexity of a formula.")] = None,
+    selection: Annotated[Selection | None, typer.Option(help="How to choose from the front.")] = None,
+    preset: Preset = "default",
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; 0 is one for each core.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Of the random numbers: another one, another search.", min=0)] = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Find a formula for each group of rows, and for each target, with the same settings, on all cores.
+
+    Prints a table with a line for each, and whether they share one form. A group that can't be fitted has its error in
+    the table. Ctrl-C ends it with what is finished.
+    """
+    with clear_errors():
+        from prunesymnet.cli.many import fit_groups, printed
+        from prunesymnet.cli.settings import preset_named, units_given
+        from prunesymnet.cli.tables import Columns
+        from prunesymnet.estimator import PruneSymRegressor
+        from prunesymnet.runs.files import check_can_be_written
+
+        if out is not None:
+            check_can_be_written(out)
+        preset_named(preset)
+        estimator = PruneSymRegressor(
+            operators=None if operators is None else listed(operators), max_complexity=max_complexity, loss=loss,
+            units=units_given(units, none=no_units), selection=None if selection is None else selection.value,
+            time_limit=time_limit, max_evaluations=max_evaluations, preset=preset, random_state=seed, progress=False,
+        )  # fmt: skip
+        columns = Columns(
+            listed(target), None if features is None else listed(features), listed(exclude or ""),
+            drop_missing=drop_missing, decimal=decimal, sheet=sheet,
+        )  # fmt: skip
+        found = fit_groups(data, columns, listed(by), estimator, jobs=jobs or -1, folder=save, progress=not quiet)
+        if out is not None:
+            found.table().to_csv(out, index=False)
+        typer.echo(printed(found))
+        if len(found.models) + len(found.errors) < len(found):
+            raise typer.Exit(INTERRUPTED)
+        if found.errors:
+            raise typer.Exit(BAD_INPUT)
 
 
 @app.command()
@@ -370,7 +550,12 @@ def export(
 
 
 @app.command()
-def report(run: RunDir, out: Out = None) -> None:
+def report(
+    run: RunDir,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The HTML file (left out: report.html in the folder).")
+    ] = None,
+) -> None:
     """Write a run's report: one HTML file, and its pictures beside it."""
     with clear_errors():
         from prunesymnet.report import write_report
@@ -429,7 +614,9 @@ def studio(
     host: Annotated[
         str, typer.Option(help="Where to listen. Another than localhost lets others in, with a token.")
     ] = "localhost",
-    port: Annotated[int | None, typer.Option(help="(left out: 8042, or one that is free).", min=0, max=65535)] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Where the page is (left out: 8042, or a port that is free).", min=0, max=65535)
+    ] = None,
     searches: Annotated[
         int | None,
         typer.Option("--searches", "-s", help="Searches at the same time (left out: one for each core).", min=1),
@@ -458,7 +645,8 @@ def studio(
 def resume(
     run: RunDir,
     time_limit: Annotated[
-        float | None, typer.Option("--time-limit", "-t", help="Seconds to continue for (left out: as at first).")
+        float | None,
+        typer.Option("--time-limit", "-t", help="Seconds to continue for (left out: as at first)."),
     ] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, mps or auto (left out: as at first).")] = None,
     as_json: Json = False,
@@ -479,8 +667,11 @@ def bench(
         str, typer.Argument(help="Which benchmark: run, tables, figures, speed, scanning, core ...")
     ] = "run",
 ) -> None:
-    """Run a benchmark of a checkout of the sources; further options are passed on to it. By default, it is `run`: every
-    method on every problem, what has not been run yet (hours). `bench NAME --help` shows the options of one."""
+    """Run a benchmark of a checkout of the sources.
+
+    Further options are passed on to it. By default, it is `run`: every method on every problem, what has not been run
+    yet (hours). `bench NAME --help` shows the options of one.
+    """
     import subprocess
 
     if name == "--help":

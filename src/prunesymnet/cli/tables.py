@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -74,7 +75,7 @@ def chosen_of(data: str, columns: Columns) -> tuple[Table, list[str], Columns]:
     table = table_of(data, columns.decimal, columns.sheet)
     columns = columns.called_in(table.frame.columns)
     others = [name for name in (columns.weights, columns.y_err) if name is not None]
-    with _options_named():
+    with options_named():
         with table.located():
             if not columns.targets:
                 raise DataError(f"name the column to explain: --target, one of {listed(table.frame.columns)}")
@@ -102,7 +103,7 @@ def _is_finite(column: "pd.Series[float]") -> bool:
 
 def datasets_of(table: Table, features: Sequence[str], columns: Columns) -> list[Dataset]:
     """A Dataset for each target."""
-    with _options_named(), table.located():
+    with options_named(), table.located():
         first, *others = columns.targets
         check_known(others, list(table.frame.columns))
         found = from_frame(
@@ -130,7 +131,7 @@ def fitted_form(
     """The model whose formula has this form, with its constants fitted."""
     frame, targets = table.frame, list(columns.targets)
     weights, errors = (None if name is None else frame[name] for name in (columns.weights, columns.y_err))
-    with _options_named(), table.located():
+    with options_named(), table.located():
         y = frame[targets[0]] if len(targets) == 1 else frame[targets]
         fitted = PruneSymRegressor(preset=settings, units=units).fit_form(
             columns.form or "", frame[list(features)], y, weights, y_err=errors
@@ -139,8 +140,42 @@ def fitted_form(
     return model
 
 
+def fitted_large(
+    data: str,
+    columns: Columns,
+    settings: SearchSettings,
+    units: Mapping[str, str] | None = None,
+    constant_units: bool = True,
+    folder: Path | None = None,
+    progress: bool = True,
+) -> Model:
+    """The model of a table that is larger than memory."""
+    unknown = {"--form": columns.form, "--categories": columns.categories, "--decimal": columns.decimal}
+    for option, value in (unknown | {"--sheet": columns.sheet}).items():
+        if value:
+            raise DataError(f"{data}: {option} is for tables in memory, and this one is read in chunks")
+    if len(columns.targets) != 1:
+        found = f"got {', '.join(columns.targets)}" if columns.targets else "got none"
+        raise DataError(f"{data}: name one column to explain (--target) of a table that is read in chunks, {found}")
+    estimator = PruneSymRegressor(
+        preset=settings, units=units, constant_units=constant_units, run_dir=folder, progress=progress
+    )
+    with options_named():
+        fitted = estimator.set_params(n_jobs=settings.workers or -1, random_state=settings.seed).fit_large(
+            data,
+            columns.targets[0],
+            features=columns.features,
+            exclude=columns.exclude,
+            weights=columns.weights,
+            y_err=columns.y_err,
+            drop_missing=columns.drop_missing,
+        )
+    model: Model = fitted.model_
+    return model
+
+
 @contextmanager
-def _options_named() -> Iterator[None]:
+def options_named() -> Iterator[None]:
     """Adds the option that helps to an error about a table."""
     try:
         yield

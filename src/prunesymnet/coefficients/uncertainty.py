@@ -155,6 +155,19 @@ def covariance(
     freedom = data.measurements - len(constants)
     if not len(constants) or not np.isfinite(residual).all():
         return np.full((len(constants), len(constants)), np.inf)
+    least = max(least_rms**2, data.known_variance) * float(root @ root) / data.rows
+    with np.errstate(all="ignore"):
+        left = float(residual @ residual)
+        if not data.loss.quadratic:
+            rows = data.rows if data.weights is None else float(data.weights.sum())
+            left = data.loss.scatter(data.y, values, data.weights) * rows
+        variance = max(left / freedom, least) if freedom > 0 else math.inf
+    return covariance_of(jacobian, variance)
+
+
+def covariance_of(jacobian: Array, variance: float) -> Array:
+    """The covariance matrix of constants from a jacobian [constants, rows], its rows by the roots of their weights, and
+    the variance of the residuals. A triangle R with R'R = JJ' does as well as the jacobian J itself."""
     with np.errstate(over="ignore"):
         lengths = np.linalg.norm(jacobian, axis=1)
     lengths = np.where(np.isfinite(lengths), lengths, 0.0)  # a derivative out of the range of floats tells nothing
@@ -164,16 +177,10 @@ def covariance(
     weak = singular <= RANK_TOLERANCE * max(singular[0], 1e-300)
     # A direction that the data do not determine makes every constant that takes part in it undetermined.
     lost = (right[weak] ** 2 > 1e-12).any(axis=0) | (lengths == 0)
-    if len(singular) < len(constants):
+    if len(singular) < len(jacobian):
         lost[:] = True
     inverse = (right[~weak].T / singular[~weak] ** 2) @ right[~weak]
-    least = max(least_rms**2, data.known_variance) * float(root @ root) / data.rows
     with np.errstate(all="ignore"):
-        left = float(residual @ residual)
-        if not data.loss.quadratic:
-            rows = data.rows if data.weights is None else float(data.weights.sum())
-            left = data.loss.scatter(data.y, values, data.weights) * rows
-        variance = max(left / freedom, least) if freedom > 0 else math.inf
         result: Array = inverse / told[:, None] / told[None, :] * variance
     if not math.isfinite(variance):
         lost[:] = True

@@ -5,7 +5,7 @@ import keyword
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -206,13 +206,16 @@ def as_matrix(table: Any, names: Sequence[Any]) -> Floats:
             return matrix
     frame = pd.DataFrame(table, copy=False)
     matrix = np.empty(frame.shape, order="F")
+    rounded: dict[str, list[int]] = {}
     for i, name in enumerate(names):
-        matrix[:, i] = as_floats(frame.iloc[:, i], f"column {shown(name)}")
+        matrix[:, i] = as_floats(frame.iloc[:, i], f"column {shown(name)}", rounded)
+    _warn_of_rounded(rounded)
     return matrix
 
 
-def as_floats(column: "pd.Series[Any]", label: str) -> Floats:
-    """The column as finite float64, in new memory."""
+def as_floats(column: "pd.Series[Any]", label: str, rounded: dict[str, list[int]] | None = None) -> Floats:
+    """The column as finite float64, in new memory. The rows of whole numbers that float64 rounds are put into
+    `rounded`; without it there is a warning."""
     if column.dtype == object:  # often plain numbers, made objects by a text column beside them
         column = column.infer_objects()
     kind = column.dtype.kind
@@ -229,12 +232,51 @@ def as_floats(column: "pd.Series[Any]", label: str) -> Floats:
             raise _missing(np.isnan(floats), label)
         rows = _where(np.isinf(floats))
         raise cell_error(f"{label}: infinite value in {in_rows(rows)}; drop or correct it first", rows)
-    if kind in "iu" and (large := _where(np.abs(floats) >= 2.0**53)):
-        warn(
-            f"{label}: whole numbers of 2**53 or more in {in_rows(large)}, which float64 rounds; leave the "
-            "column out if they are labels, subtract an offset if they are counts"
-        )
+    if kind in "iu" and (rows := _rounded_rows(column, floats)):
+        if rounded is None:
+            _warn_of_rounded({label: rows})
+        else:
+            rounded[label] = rows
     return floats
+
+
+def _rounded_rows(column: "pd.Series[Any]", floats: Floats) -> list[int]:
+    """The rows whose whole numbers no float64 is equal to: beyond 2**53 these are apart by 2 and more."""
+    large = np.flatnonzero(np.abs(floats) >= 2.0**53)
+    if not large.size:
+        return []
+    kind = np.uint64 if column.dtype.kind == "u" else np.int64
+    wholes, apart = column.iloc[large].to_numpy(kind), np.spacing(np.abs(floats[large])).astype(kind)
+    rows: list[int] = large[wholes % apart != 0].tolist()
+    return rows
+
+
+def _warn_of_rounded(rounded: Mapping[str, Sequence[int]]) -> None:
+    """One warning, whatever the number of columns."""
+    remedy = "leave the column out if they are labels, subtract an offset if they are counts"
+    if len(rounded) == 1:
+        ((label, rows),) = rounded.items()
+        warn(f"{label}: whole numbers beyond 2**53 in {in_rows(rows)}, which float64 rounds; {remedy}")
+    elif rounded:
+        cells = sum(map(len, rounded.values()))
+        which = listed((label.removeprefix("column ") for label in rounded), MOST_LISTED)
+        found = f"{len(rounded)} columns have whole numbers beyond 2**53, of which float64 rounds {cells:,}: {which}"
+        warn(f"{found}; {remedy.replace('the column', 'a column')}")
+
+
+def check_cells(table: Any) -> None:
+    """An error that names the first cell of an array or of lists that is text, or another thing that is no number."""
+    try:
+        cells = np.asarray(table)
+    except ValueError:
+        raise DataError("X must be rows of numbers, all of one length; it has lists of different lengths") from None
+    if cells.ndim != 2 or cells.dtype.kind not in "OUS":
+        return
+    for k, column in enumerate(cells.astype(object).T):
+        try:
+            column.astype(np.float64)  # text that is a number will do
+        except (TypeError, ValueError):
+            as_floats(pd.Series(column), f"column {shown(f'x{k + 1}')}")
 
 
 def check_finite(table: Floats, names: Iterable[Any]) -> None:

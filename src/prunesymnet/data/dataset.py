@@ -329,7 +329,10 @@ def from_frame(
     if repair:
         names = checks.repair_names(chosen)
         (called,) = checks.repair_names([target], taken=names)
-    return make_dataset(frame[chosen], frame[target], names=names, target=called, weights=w, y_err=sigma)
+    # What is wrong with a cell is said of the column as the frame calls it.
+    features_ = frame[chosen] if list(names) == chosen else checks.as_matrix(frame[chosen], chosen)
+    goal = frame[target] if called == target else checks.as_floats(frame[target], f"target {shown(target)}")
+    return make_dataset(features_, goal, names=names, target=called, weights=w, y_err=sigma)
 
 
 def check_known(names: Iterable[Any], columns: Sequence[Any]) -> None:

@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from prunesymnet.data.categories import indicators_like, with_indicators
-from prunesymnet.data.checks import as_floats, labelled
+from prunesymnet.data.checks import as_matrix, labelled
 from prunesymnet.data.dataset import Dataset, check_known, from_frame
 from prunesymnet.data.messages import in_rows, listed, reason_of, shown, warn
 from prunesymnet.data.sheets import parse_sheet
@@ -111,7 +111,9 @@ class Table:
         except DataError as problem:
             rows = getattr(problem, "rows", ())
             where = self.where([row if self.kept is None else self.kept[row] for row in rows]) if rows else ""
-            error = DataError(f"{self.name}: {problem}{f' ({where})' if where else ''}")
+            text, place = str(problem), in_rows(rows) if rows else ""
+            text = text.replace(place, f"{place} ({where})", 1) if where and place in text else text
+            error = DataError(f"{self.name}: {text}")
             vars(error)["kind"] = getattr(problem, "kind", "")
             raise error from None
 
@@ -167,8 +169,7 @@ class Table:
         with self.located():
             frame = indicators_like(self.frame, columns)
             check_known(columns, list(frame.columns))
-            cells = [as_floats(frame[name], f"column {shown(name)}") for name in columns]
-            return np.column_stack(cells) if cells else np.zeros((len(self.frame), 0))
+            return as_matrix(frame[list(columns)], columns)
 
 
 def counts_rows(frame: pd.DataFrame) -> bool:

@@ -18,7 +18,8 @@ import html
 import os
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ from prunesymnet.estimator.parameters import (
 from prunesymnet.estimator.tables import as_pandas, has_names, targets_of
 from prunesymnet.expression import Expression
 from prunesymnet.operators import Operator
-from prunesymnet.runs import Model, ended_by_hand, load_model, resume, run
+from prunesymnet.runs import Model, ended_by_hand, keep, load_model, resume, run
 from prunesymnet.search import Constraints, SearchSettings, Start
 from prunesymnet.search.guesses import STARTS
 
@@ -239,6 +240,58 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         _warn_if_stopped(model)
         return self._set(model)
 
+    def fit_large(
+        self,
+        source: Any,
+        y: str,
+        *,
+        features: Iterable[str] | None = None,
+        exclude: Iterable[str] = (),
+        weights: str | None = None,
+        y_err: str | None = None,
+        drop_missing: bool = False,
+    ) -> "PruneSymRegressor":
+        """Fit a table that is larger than memory: a folder of Parquet or CSV files, one such file, or a Dask frame.
+
+        `y` is the name of the target; `features` are all other columns unless named, without those of `exclude`;
+        `weights` and `y_err` are columns too, and `drop_missing` leaves out rows that lack a value.
+
+        A sample that is stratified by the target is drawn in one pass, and the search, with its time limit, runs on it.
+        Constants, error bars and errors are then those of all rows, which are read again a few times.
+        """
+        from prunesymnet.data.chunks import chunks_of
+        from prunesymnet.estimator import large
+
+        settings = settings_of(self)
+        large.check_settings(self, settings)
+        chunks = chunks_of(source, threads=settings.workers)
+        columns = large.LargeColumns.of(chunks, y, features, exclude, weights, y_err, drop_missing)
+        drawn = large.draw_rows(chunks, columns, settings, bool(self.progress))
+        settings = large.with_loss_for(settings, drawn, columns.target)
+        frame = large.sample_of(drawn, columns, settings)
+        counts, errors = (None if name is None else frame[name] for name in (columns.weights, columns.y_err))
+        known, tables, labels = self._tables(
+            frame[list(columns.features)], frame[columns.target], counts, settings, y_err=errors
+        )
+        settings = with_units(settings, self, labels)
+        model = run(
+            tables,
+            settings,
+            columns=known,
+            folder=self.run_dir,
+            callbacks=tuple(self.callbacks),
+            progress=bool(self.progress),
+            source=chunks.name,
+        )
+        _warn_if_stopped(model)
+        front = large.front_of_all_rows(
+            model.fronts[0], tables[0], chunks, columns, drawn, settings, bool(self.progress)
+        )
+        model = replace(model, fronts=(front,))
+        if self.run_dir is not None:
+            keep(self.run_dir, model)
+        return self._set(model)
+
     def fit_form(
         self,
         form: str | Expression,
@@ -344,6 +397,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
                 table: Array = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset)
             except OverflowError:
                 raise DataError(f"X has a whole number beyond the range of floats; {checks.TOO_LONG}") from None
+            except ValueError:
+                checks.check_cells(X)  # which says where it is
+                raise
             known = getattr(self, "model_", None)
             check_finite(table, known.labels if known and not reset else [f"x{i + 1}" for i in range(table.shape[1])])
             return table

@@ -22,6 +22,8 @@ def as_pandas(values: Any, what: str) -> pd.DataFrame:
     """A frame of any kind as a pandas frame."""
     if isinstance(values, pd.DataFrame):
         return values
+    if hasattr(values, "to_delayed"):
+        raise DataError(f"{what} is a Dask frame; use fit_large(frame, 'name of the target'), or frame.compute() first")
     if not hasattr(values, "to_pandas"):
         raise DataError(f"{what} is a {type(values).__name__}; make it a frame with rows first (.collect())")
     frame: pd.DataFrame = values.to_pandas()

@@ -12,12 +12,20 @@ term is left in every row:
 a[site]*x + b
 >>> contract(full).complexity
 5
+
+From numbers, the names are found again:
+
+>>> places = {"site": {"north": "site_north", "south": "site_south"}}
+>>> form, values = named(parse("(1.5*site_north - 2*site_south)*x"), places)
+>>> print(contract(form), values)
+c1[site]*x {'c1[site=north]': 1.5, 'c1[site=south]': -2.0}
 """
 
 from collections.abc import Mapping
 from functools import reduce
+from itertools import count
 
-from prunesymnet.expression.tree import Apply, Expression, Variable, fold, index_of
+from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, fold, index_of
 from prunesymnet.operators import Operator
 
 Groups = Mapping[str, Mapping[str, str]]
@@ -61,3 +69,42 @@ def contract(form: Expression) -> Expression:
         return Apply(operator, operands)
 
     return fold(form, lambda leaf: leaf, combine)
+
+
+def named(formula: Expression, groups: Groups) -> tuple[Expression, dict[str, float]]:
+    """A formula with a name for each number in a sum over all categories of a column, and these numbers."""
+    fresh = (name for name in map("c{}".format, count(1)) if name not in formula.variables)
+    values: dict[str, float] = {}
+
+    def combine(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
+        node = Apply(operator, operands)
+        numbers = _numbers(node) if operator.name in ("+", "-") else {}
+        for column, places in groups.items():
+            if len(places) > 1 and set(numbers) == set(places.values()):
+                name = f"{next(fresh)}[{column}]"
+                values.update({constant_of(name, one): numbers[place] for one, place in places.items()})
+                return expand(Variable(name), {column: places})
+        return node
+
+    return fold(formula, lambda leaf: leaf, combine), values
+
+
+def _numbers(node: Expression) -> dict[str, float]:
+    """The factors of the columns in a sum of columns with factors; nothing for another formula."""
+    found: dict[str, float] = {}
+    waiting = [(node, 1.0)]
+    while waiting:
+        one, sign = waiting.pop()
+        name = one.operator.name if isinstance(one, Apply) else ""
+        if isinstance(one, Variable) and one.name not in found:
+            found[one.name] = sign
+        elif name in ("+", "-"):
+            waiting += [(one.operands[0], sign), (one.operands[1], -sign if name == "-" else sign)]
+        elif name == "neg":
+            waiting.append((one.operands[0], -sign))
+        elif name == "*" and any(isinstance(operand, Constant) for operand in one.operands):
+            number, other = sorted(one.operands, key=lambda operand: not isinstance(operand, Constant))
+            waiting.append((other, sign * float(number.value)))  # type: ignore[attr-defined]
+        else:
+            return {}
+    return found

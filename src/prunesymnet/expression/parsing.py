@@ -146,6 +146,7 @@ class _Parser:
         self.tokens = _tokens(text)
         self.operands: list[Expression] = []
         self.pending: list[_Pending] = []
+        self.grouped = 0  # parentheses among them that are no call: a formula that is printed may have one for each
 
     def fail(self, problem: str, column: int) -> ParseError:
         return ParseError(problem, self.text, column)
@@ -160,7 +161,7 @@ class _Parser:
         while True:
             token = self.tokens[i]
             if want_operand:
-                if len(self.pending) > DEEPEST:
+                if max(self.grouped, len(self.pending) - self.grouped) > DEEPEST:
                     raise self.fail(f"a formula may have {DEEPEST:,} operations inside one another", token.column)
                 used, want_operand = self.operand(i)
                 i += used
@@ -193,6 +194,7 @@ class _Parser:
             return self.name(token, after)
         if token.text == "(":
             self.pending.append(_Pending("(", token.column, height=len(self.operands)))
+            self.grouped += 1
             return 1, True
         if token.text == "+":
             return 1, True
@@ -283,6 +285,7 @@ class _Parser:
             self.operands[opened.height :] = [Apply(unknown_function(opened.unknown, len(given)), given)]
             return
         if opened.call is None:
+            self.grouped -= 1
             return
         if len(given) != opened.call.arity:
             raise self.fail(

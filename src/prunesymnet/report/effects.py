@@ -1,4 +1,5 @@
-"""A picture of what each variable of an equation does, while the others stay at their medians."""
+"""A picture of what each variable of an equation does, while the others stay at their medians; columns of 0 and 1,
+which tell of categories, stay as they are in most rows."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -54,10 +55,13 @@ def effective(equation: Equation, data: Dataset) -> list[str]:
     >>> effective(Equation.of(fit(parse("1.0*distance"), hubble), hubble), hubble)
     ['distance']
     """
+    columns, reach = panels.used_rows(data).columns, {}
     names = [name for name in data.names if name in equation.expression.variables]
+    # Categories do not change one by one: where one column of 0 and 1 becomes 1, another becomes 0.
+    alone = [name for name in names if not _excluded_by(name, names, columns)]
+    names = alone or names
     if len(names) <= MOST_PANELS:
         return names
-    columns, reach = panels.used_rows(data).columns, {}
     for name in names:
         values = equation.predict(_varied(equation, data, name, np.quantile(columns[name], np.linspace(0, 1, 21))))
         reach[name] = float(np.ptp(values[np.isfinite(values)])) if np.isfinite(values).any() else 0.0
@@ -79,9 +83,29 @@ def effect(equation: Equation, data: Dataset, name: str) -> Curve:
 
 def _varied(equation: Equation, data: Dataset, name: str, values: Array) -> dict[str, Array]:
     """A table in which one variable has these values, and the others are at their medians."""
-    columns = panels.used_rows(data).columns
-    medians = {other: np.full(len(values), np.median(columns[other])) for other in equation.expression.variables}
-    return medians | {name: values}
+    columns, variables = panels.used_rows(data).columns, equation.expression.variables
+    place = {other: np.full(len(values), float(np.median(columns[other]))) for other in variables}
+    flags = [other for other in variables if _is_flag(columns[other])]
+    if flags:
+        together, times = np.unique(np.column_stack([columns[flag] for flag in flags]), axis=0, return_counts=True)
+        place |= {
+            flag: np.full(len(values), value) for flag, value in zip(flags, together[times.argmax()], strict=True)
+        }
+    place |= {other: place[other] * (1 - values) for other in _excluded_by(name, flags, columns)}
+    return place | {name: values}
+
+
+def _is_flag(column: Array) -> bool:
+    """Whether it has nothing but 0 and 1."""
+    return bool(np.isin(column, (0, 1)).all())
+
+
+def _excluded_by(name: str, names: Sequence[str], columns: Mapping[str, Array]) -> list[str]:
+    """The columns of 0 and 1 that are 1 in no row in which a column of 0 and 1 is."""
+    if not _is_flag(columns[name]):
+        return []
+    others = [other for other in names if other != name and _is_flag(columns[other])]
+    return [other for other in others if not (columns[name] * columns[other]).any()]
 
 
 def _draw_effect(axes: Axes, equation: Equation, data: Dataset, points: panels.Points, name: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from markupsafe import Markup
@@ -17,7 +18,7 @@ from prunesymnet.export.mathml import to_mathml
 from prunesymnet.expression import Variable, to_text
 from prunesymnet.report.collapse import draw_collapse
 from prunesymnet.report.drawing import drawable
-from prunesymnet.report.effects import draw_effects, effective
+from prunesymnet.report.effects import MOST_PANELS, draw_effects, effective
 from prunesymnet.report.formula import draw_formula
 from prunesymnet.report.live import live_front
 from prunesymnet.report.plots import draw_front, draw_predictions, draw_residuals
@@ -38,6 +39,7 @@ class Section:
     selection: str  # the criterion's name; empty if it is a function of the user's
     took: float  # seconds
     fits: int
+    most_panels: ClassVar[int] = MOST_PANELS
 
     @property
     def best(self) -> Equation:

@@ -2,6 +2,17 @@
 
 from prunesymnet.runs.folder import Run, RunFolder, read_run
 from prunesymnet.runs.model import Model, load_model
-from prunesymnet.runs.run import ended_by_hand, resume, run, save_or_warn
+from prunesymnet.runs.run import ended_by_hand, keep, resume, run, save_or_warn
 
-__all__ = ["Model", "Run", "RunFolder", "ended_by_hand", "load_model", "read_run", "resume", "run", "save_or_warn"]
+__all__ = [
+    "Model",
+    "Run",
+    "RunFolder",
+    "ended_by_hand",
+    "keep",
+    "load_model",
+    "read_run",
+    "resume",
+    "run",
+    "save_or_warn",
+]

@@ -14,6 +14,7 @@ import math
 import os
 import stat
 import tempfile
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,14 +25,16 @@ from prunesymnet.errors import FileFormatError
 VERSION = 1  # of the formats; a newer one is refused
 LARGEST = 64 * 2**20  # bytes of a JSON file, or of a line of one: ours have kilobytes, and more would fill the memory
 MOST_OF_A_PROBLEM = 200  # characters of what is wrong in a file: it may quote what is in it
-# Without waiting for whoever writes to a pipe, and without following a link. Systems that lack one of these do not need
-# it or can't do it.
-_AS_IT_IS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+# Without waiting for whoever writes to a pipe, without following a link, and without other line ends (on Windows).
+_AS_IT_IS = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
+TRIES, PAUSE = 20, 0.05  # to put a file in its place, and seconds between: on Windows nobody may be reading the old one
 
 
 def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
     """The handle of a regular file; what is none raises an OSError that says what it is."""
     try:
+        if not hasattr(os, "O_NOFOLLOW") and path.is_symlink():
+            raise OSError(errno.ELOOP, "it is a link", str(path))
         handle = os.open(path, flags | _AS_IT_IS, 0o666)
     except OSError as problem:
         if problem.errno in (errno.ELOOP, errno.EMLINK) and path.is_symlink():
@@ -68,10 +71,20 @@ def write_whole(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
+        _put(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _put(temporary: str, path: Path) -> None:
+    """Put a file in the place of another. Where that can't be done while somebody reads the other, it is soon over."""
+    for _ in range(TRIES if os.name == "nt" else 0):
+        with suppress(PermissionError):
+            os.replace(temporary, path)
+            return
+        time.sleep(PAUSE)
+    os.replace(temporary, path)
 
 
 def check_regular(path: Path) -> None:

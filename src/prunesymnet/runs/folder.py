@@ -3,7 +3,7 @@
     run/
       data.parquet     the table
       run.json         its columns and targets, and the settings
-      progress.jsonl   a line for each step: time, stage, formulas, and the front where it has changed
+      progress.jsonl   a line for each step: time, stage, formulas, and the front and the structure where they changed
       model.json       what was found, when the run has ended
 
 Files are written whole or not at all, and lines are appended in one piece: after a `kill -9` at any moment the folder
@@ -84,6 +84,7 @@ class RunFolder:
         self.path = Path(path)
         self.told: tuple[int, float] = (-1, -1.0)
         self.fronts: dict[int, list[str]] = {}
+        self.structures: dict[int, list[records.Record]] = {}
         self.unwritten: dict[str, OSError] = {}  # by the file's name, what kept it from being written
         self.lock: Any = None
         self.place: tuple[int, int] | None = None  # the device and the number of the folder
@@ -163,11 +164,15 @@ class RunFolder:
     def tell(self, output: int, update: Update) -> None:
         """A line about where the search for a target is."""
         formulas = [to_text(candidate.fit.expression) for candidate in update.front]
-        new = formulas != self.fronts.get(output)
+        structure = [records.of_reduction(reduction) for reduction in update.structure]
+        new: records.Record = {}
+        if formulas != self.fronts.get(output):
+            new["front"] = self.fronts[output] = formulas
+        if structure != self.structures.get(output, []):
+            new["structure"] = self.structures[output] = structure
         if not new and self.told[0] == output and update.seconds - self.told[1] < EVERY:
             return
         self.told = output, update.seconds
-        self.fronts[output] = formulas
         best = update.best
         record: records.Record = {
             "time": time.time(),
@@ -182,7 +187,7 @@ class RunFolder:
             "best": to_text(best.fit.expression),
         }
         with self._without_fail(LINES):
-            self.append(record | ({"front": formulas} if new else {}))
+            self.append(record | new)
 
     def append(self, record: records.Record) -> None:
         """One line at the end of the others."""
@@ -239,12 +244,13 @@ def read_run(
         columns = records.labels(take("columns"), len(names))
         measurements = records.whole(take("measurements"), "measurements")
         settings = records.to_settings(take("settings"), operators, functions)
+        digest = str(take("data"))
     except FileFormatError as problem:
         raise FileFormatError(f"{path / HEAD}: {printable(str(problem), MOST_OF_A_PROBLEM)}") from None
     if not targets or len(set(targets)) != len(targets) or not measurements:
         raise FileFormatError(f"{path / HEAD}: has no targets, or two of one name, or no rows")
     known = content.get("errors_known") is True  # not written before version 0.7
-    tables = _tables(path / TABLE, names, targets, measurements, str(take("data")), known)
+    tables = _tables(path / TABLE, names, targets, measurements, digest, known)
     model = None
     if os.path.lexists(path / MODEL):
         model = load_model(path / MODEL, operators=operators, functions=functions)

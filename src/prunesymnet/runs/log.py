@@ -41,7 +41,7 @@ def append(path: Path, record: records.Record) -> None:
     try:
         end = os.fstat(handle).st_size
         # A line that was cut off is ended first, so that the next one stands alone.
-        cut = end > 0 and os.pread(handle, 1, end - 1) != b"\n"
+        cut = end > 0 and os.lseek(handle, end - 1, os.SEEK_SET) >= 0 and os.read(handle, 1) != b"\n"
         content = b"\n" * cut + line(record)
         if os.write(handle, content) < len(content):  # the disk was full in the middle of it
             os.ftruncate(handle, end)

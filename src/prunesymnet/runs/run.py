@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from prunesymnet.coefficients.by_category import groups_of
@@ -23,6 +24,7 @@ from prunesymnet.runs.folder import LINES, RunFolder, read_run
 from prunesymnet.runs.model import Model
 from prunesymnet.search import SearchSettings, SearchStatus, Start, Update, search, search_by_category, search_templates
 from prunesymnet.search.stopping import no_more_time
+from prunesymnet.selection import choose, front
 
 log = logging.getLogger("prunesymnet")
 Callback = Callable[[Update], Any]
@@ -85,7 +87,8 @@ def resume(
             kept.append({"time": time.time(), "resumed": settings.time_limit})
         starts = [replace(start, again=start.again + again) for start in earlier.starts]
         tables, columns = earlier.tables, earlier.columns
-        return _searched(tables, settings, columns, kept, starts, callbacks, progress, clock(), clock, more_time)
+        found = () if earlier.model is None else earlier.model.fronts
+        return _searched(tables, settings, columns, kept, starts, callbacks, progress, clock(), clock, more_time, found)
 
 
 def _searched(
@@ -99,9 +102,15 @@ def _searched(
     began: float,
     clock: Callable[[], float] = time.monotonic,
     more_time: Callable[[], float] = no_more_time,
+    earlier: Sequence[Front] = (),
 ) -> Model:
     if settings.template is not None:
-        return _kept(_template(tables, settings, progress), tables, columns, settings, folder)
+        ours = replace(settings, time_limit=max(settings.time_limit - (clock() - began), LEAST))
+        log.info("%s by a template: at most %.3g s", ", ".join(t.target for t in tables), ours.time_limit)
+        with Progress(ours.time_limit, target=tables[0].target, show=progress) as shown:
+            tellers = [_Teller(k, t.target, folder, callbacks, shown if k == 0 else None) for k, t in enumerate(tables)]
+            fronts = search_templates(tables, ours, watchers=tellers, clock=clock, more_time=more_time)
+        return _kept(_with_earlier(fronts, earlier, settings), tables, columns, settings, folder)
     fronts, ended = [], False
     for output, (table, start) in enumerate(zip(tables, starts, strict=True)):
         left = (settings.time_limit - (clock() - began)) / (len(tables) - output)
@@ -110,13 +119,14 @@ def _searched(
         with Progress(ours.time_limit, target=table.target, show=progress) as shown:
             tell = _Teller(output, table.target, folder, callbacks, shown)
             if ours.constants_per is None:
-                front = search(table, ours, watch=tell, start=start, clock=clock, more_time=more_time).front
+                found = search(table, ours, watch=tell, start=start, clock=clock, more_time=more_time).front
             else:
-                front = _by_category(table, columns, ours)
-        front = replace(front, status=ENDED_BY_HAND[0].value) if ended else front
-        ended = ended or ended_by_hand(front)
-        log.info("%s after %.1f s: %s", front.best, front.seconds, front.status)
-        fronts.append(front)
+                found = _by_category(table, columns, ours, tell, clock, more_time)
+                (found,) = _with_earlier([found], earlier[output : output + 1], settings)
+        found = replace(found, status=ENDED_BY_HAND[0].value) if ended else found
+        ended = ended or ended_by_hand(found)
+        log.info("%s after %.1f s: %s", found.best, found.seconds, found.status)
+        fronts.append(found)
     return _kept(fronts, tables, columns, settings, folder)
 
 
@@ -135,24 +145,41 @@ def _kept(
     return model
 
 
-def _template(tables: Sequence[Dataset], settings: SearchSettings, progress: bool) -> list[Front]:
-    """A search for the parts of a template."""
-    if settings.constants_per is not None:
-        raise ValueError("template and constants_per can't be used together: write a[site] in a form for fit_form")
-    targets = ", ".join(table.target for table in tables)
-    log.info("%s by a template: at most %.3g s", targets, settings.time_limit)
-    with Progress(settings.time_limit, target=targets, show=progress):
-        return search_templates(tables, settings)
+def keep(folder: str | os.PathLike[str], model: Model) -> None:
+    """Put a model in the place of the one that a run in this folder ended with."""
+    with RunFolder(folder) as kept:
+        kept.open()
+        kept.finish(model)
+        _warn_of_unwritten(kept)
 
 
-def _by_category(table: Dataset, columns: tuple[str, ...] | None, settings: SearchSettings) -> Front:
+def _with_earlier(fronts: Sequence[Front], earlier: Sequence[Front], settings: SearchSettings) -> list[Front]:
+    """With the formulas of an earlier search, where a search does not begin with these: what was found stays."""
+    found = []
+    by = settings.selection if isinstance(settings.selection, str) and settings.selection != "heldout" else "mdl"
+    for new, old in zip_longest(fronts, earlier):
+        every = [*(old or ()), *new]
+        chosen = choose(every, by)
+        kept = front(every, keep=chosen)
+        found.append(replace(new, equations=tuple(kept), chosen=kept.index(chosen)) if old else new)
+    return found
+
+
+def _by_category(
+    table: Dataset,
+    columns: tuple[str, ...] | None,
+    settings: SearchSettings,
+    watch: Callback,
+    clock: Callable[[], float],
+    more_time: Callable[[], float],
+) -> Front:
     """A search for one formula with other constants in each category of a column."""
     label = settings.constants_per or ""
     (ours,) = repair_names([label])
     places = groups_of(columns or (), table.names if columns else (), {ours: label})[ours]
     if not places:
         raise DataError(f"constants_per must be a column of the table, got {label!r}")
-    return search_by_category(table, ours, dict(places), settings)
+    return search_by_category(table, ours, dict(places), settings, watch=watch, clock=clock, more_time=more_time)
 
 
 def _warn_of_unwritten(folder: RunFolder) -> None:
@@ -182,14 +209,15 @@ class _Teller:
         target: str,
         folder: RunFolder | None,
         callbacks: Sequence[Callback],
-        shown: Progress,
+        shown: Progress | None,
     ) -> None:
         self.output, self.target, self.folder = output, target, folder
         self.callbacks, self.shown = callbacks, shown
         self.best: Any = None
 
     def __call__(self, update: Update) -> None:
-        self.shown(update)
+        if self.shown is not None:
+            self.shown(update)
         if self.folder is not None:
             self.folder.tell(self.output, update)
         if update.best is not self.best:

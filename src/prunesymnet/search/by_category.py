@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from prunesymnet.coefficients import Fit, FitSettings, FitStatus, snap
 from prunesymnet.coefficients.by_category import fit_by_category
 from prunesymnet.coefficients.description import constant_bits, cost_bits, rough_length
+from prunesymnet.coefficients.fit import measure
 from prunesymnet.coefficients.uncertainty import covariance
 from prunesymnet.data import Dataset, distinct_rows, make_dataset
 from prunesymnet.equations import Equation, Front
@@ -34,10 +35,13 @@ from prunesymnet.expression import (
 from prunesymnet.expression.categories import Groups, constant_of, indexed
 from prunesymnet.expression.tree import is_free, transform
 from prunesymnet.search.forms import freed
+from prunesymnet.search.live import Entry, Live
 from prunesymnet.search.loop import search
+from prunesymnet.search.result import Watcher
 from prunesymnet.search.rows import Rows
 from prunesymnet.search.settings import SearchSettings, SearchStatus
 from prunesymnet.search.shapes import SAMPLED, Verdict
+from prunesymnet.search.stopping import TO_SPARE, Limits, no_more_time
 from prunesymnet.selection import choose, front
 
 Array = NDArray[np.float64]
@@ -49,6 +53,8 @@ LEAST = 0.01  # seconds for a part whose turn comes after all time is used
 MOST_FORMS = 40  # forms that are fitted by category, those first that came up in most searches and are simplest
 STARTS = 48  # points from which a form is fitted to all rows and to each category
 SMALLEST = 1e-300  # a standard error of 0 has no inverse
+STAGE = "categories"  # what it is called while forms are fitted by category
+BY_HAND = (SearchStatus.INTERRUPTED, SearchStatus.STOPPED)
 MOST_CONSTANTS = 8  # of a form, by category: of more, hardly any is the same law everywhere
 
 
@@ -80,29 +86,40 @@ class Categories:
 
 
 def search_by_category(
-    data: Dataset, column: str, places: dict[str, str], settings: SearchSettings, began: float | None = None
+    data: Dataset,
+    column: str,
+    places: dict[str, str],
+    settings: SearchSettings,
+    *,
+    watch: Watcher | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    more_time: Callable[[], float] = no_more_time,
 ) -> Front:
     """The front of formulas whose constants may have another value in each category of a column, and the one to
-    believe; `places` are the columns of 0 and 1 that the categories have."""
-    began = time.monotonic() if began is None else began
+    believe; `places` are the columns of 0 and 1 that the categories have. For the others see `search`."""
+    limits = Limits.start(settings, clock, more_time)
     settings.constraints.check(data.names, ())
     data = distinct_rows(data).with_loss("squared" if settings.loss == "auto" else settings.loss)
     table = Categories(data, column, places)
     if not table.numbers:
         raise DataError(f"constants_per must leave a column to explain the target by, and {column!r} is the only one")
-    forms, fits, status = _forms(table, settings, began)
-    judge = _Judge(table, settings)
-
-    def out_of_time() -> bool:
-        return time.monotonic() - began > settings.time_limit
-
+    live, judge, every = Live([watch] if watch else [], limits), _Judge(table, settings), list[Equation]()
     with np.errstate(all="ignore"):
-        every: list[Equation] = []
+        forms, fits, status = _forms(table, settings, limits, live)
+        end = limits.seconds + TO_SPARE if status in BY_HAND else math.inf  # someone waits
+
+        def out_of_time() -> bool:
+            return bool(every) and limits.seconds > min(limits.time_limit, end)
+
         try:
             for form in forms:
-                every.extend(judge.equations(form, out_of_time))
-        except KeyboardInterrupt:  # what there is, is returned
-            status = SearchStatus.INTERRUPTED
+                for equation in judge.equations(form, out_of_time):
+                    every.append(equation)
+                    live.fits = judge.fits
+                    live.add([_entry(equation, data)], STAGE)
+                live.tell(STAGE)
+        except (KeyboardInterrupt, StopIteration) as ended:  # what there is, is returned
+            status = SearchStatus.STOPPED if isinstance(ended, StopIteration) else SearchStatus.INTERRUPTED
         found = [one for equation in every if (one := judge.with_shape(equation)) is not None]
     if not found:
         raise NothingFoundError("no formula was found that keeps the constraints in all categories; relax them")
@@ -110,22 +127,34 @@ def search_by_category(
     chosen = choose(found, by)
     kept = front(found, keep=chosen)
     if chosen.loss <= judge.no_error:
-        status = status if status is SearchStatus.INTERRUPTED else SearchStatus.EXACT_ON_FITTED
+        status = status if status in BY_HAND else SearchStatus.EXACT_ON_FITTED
         kept = [equation for equation in kept if equation.complexity <= chosen.complexity]
-    shown = Front(tuple(kept), kept.index(chosen), status.value, time.monotonic() - began, fits + judge.fits)
+    shown = Front(tuple(kept), kept.index(chosen), status.value, limits.seconds, fits + judge.fits)
     if callable(settings.selection):
         shown = replace(shown, chosen=int(settings.selection(shown.table())))
     return shown
 
 
-def _forms(table: Categories, settings: SearchSettings, began: float) -> tuple[list[Expression], int, SearchStatus]:
+def _entry(equation: Equation, data: Dataset) -> Entry:
+    return equation.description_length, (measure(equation.expression, data),)
+
+
+def _forms(
+    table: Categories, settings: SearchSettings, limits: Limits, live: Live
+) -> tuple[list[Expression], int, SearchStatus]:
     """The forms that searches of parts of the rows come up with, numbers with a point for all their constants: the most
     frequent and simplest first; how many formulas were fitted, and how the last search ended."""
-    parts = list(table.parts())
+    parts, to_look_at = list(table.parts()), _Judge(table, settings)
+
+    def whole(formula: Expression) -> Iterator[Entry]:
+        form = canonical(formula)
+        if 0 < len(form.constants) <= MOST_CONSTANTS:
+            yield from (_entry(equation, table.data) for equation in to_look_at.equations(form, lambda: False))
+
     known: dict[str, tuple[int, Expression]] = {}
     fits, status = 0, SearchStatus.FINISHED
     for k, part in enumerate(parts):
-        left = SHARE_OF_SEARCHES * settings.time_limit - (time.monotonic() - began)
+        left = SHARE_OF_SEARCHES * limits.time_limit - limits.seconds
         few = {
             name: max(limit // len(parts), 1)
             for name in ("max_fits", "max_evaluations")
@@ -134,7 +163,7 @@ def _forms(table: Categories, settings: SearchSettings, began: float) -> tuple[l
         limit = max(left / (len(parts) - k), LEAST)
         ours = replace(settings, time_limit=limit, selection="mdl", constants_per=None, **few)
         try:
-            found = search(part, ours)
+            found = search(part, ours, watch=live.inside(whole), clock=limits.clock)
         except NothingFoundError:
             continue
         fits, status = fits + found.fits, found.status
@@ -143,7 +172,7 @@ def _forms(table: Categories, settings: SearchSettings, began: float) -> tuple[l
             for form in (formula, freed(formula)):
                 merged, key = canonical_and_skeleton(form)
                 known[key] = (known.get(key, (0,))[0] + 1, merged)
-        if status in (SearchStatus.INTERRUPTED, SearchStatus.STOPPED):
+        if status in BY_HAND:
             break
     fine = [entry for entry in known.values() if 0 < len(entry[1].constants) <= MOST_CONSTANTS]
     ranked = sorted(fine, key=lambda entry: (-entry[0], entry[1].complexity))

@@ -34,7 +34,8 @@ UNDONE = 1e-9  # of the target's spread: a frame is undone where it gives the ta
 @dataclass(frozen=True)
 class Filled:
     """Templates with formulas for their parts: in terms of the parts' own arguments, numbers with a point for free
-    constants; the constants of the frames by name; and the mean squared error, in units of the targets' spread."""
+    constants; the constants of the frames by name; and the mean squared error (or the mean loss in such units), of
+    several targets in units of their spread."""
 
     parts: Mapping[str, Expression]
     constants: Mapping[str, float]
@@ -183,8 +184,10 @@ class Frames:
 
     def undone(self, name: str, values: Mapping[str, Array], constants: Mapping[str, float]) -> tuple[Array, Array]:
         """The values that a part must have for the frame to give the targets, with the others as they are; and the
-        weights by which an error there counts as the error that it makes: 0 where there is no such value."""
-        data = self.data
+        weights by which an error there counts as the error that it makes: 0 where there is no such value. By another
+        loss than the squared one, the targets are those of the squares that move the frame the same way."""
+        filled = evaluate(self.frame.substitute(_numbers(constants)), {**self.data.columns, **values}).values
+        data = self.data.as_squares(np.broadcast_to(filled, self.data.rows))
         others = {one: column for one, column in values.items() if one != name}
         every = {**data.columns, **others, **{one: np.full(data.rows, value) for one, value in constants.items()}}
         program = compile_expression(self.frame, [name])

@@ -301,6 +301,7 @@ class _Search:
             rows, settings, self.rules, self.told, Start(formulas), self.limits, self.seen, workers=self.workers
         )
         other.archive.fits, other.archive.refused, other.scored = self.archive.fits, self.archive.refused, self.scored
+        other.structure |= self.structure
         other.begin()
         if not self.is_longer_than(other):
             self.archive.fits, self.archive.refused = other.archive.fits, other.archive.refused
@@ -311,7 +312,7 @@ class _Search:
         finally:  # also where a limit ends it
             self.rows, self.archive, self.fitter = other.rows, other.archive, other.fitter
             self.finish, self.waiting, self.patience = other.finish, other.waiting, other.patience
-            self.scored, self.structure = other.scored, self.structure | other.structure
+            self.scored, self.structure = other.scored, other.structure
             self.ahead, self.workers.check = other.ahead, self.check
 
     def is_longer_than(self, shares: "_Search") -> bool:
@@ -464,10 +465,16 @@ class _Search:
                     front=tuple(self.archive.front()),
                     levels=self.levels,
                     scored=self.scored + self.archive.fits,
+                    structure=self.structure_found(),
                 )
             )
         self.check()
         return self.patience.is_over(self.archive)
+
+    def structure_found(self) -> tuple[Reduction, ...]:
+        """What was found of the table's structure, in its own terms."""
+        target, put_back = self.rows.every.target, self.seen.put_back
+        return tuple(one.mapped(put_back).of(target) for one in self.structure.values())
 
     def check(self) -> None:
         fits = self.archive.fits + self.archive.refused
@@ -505,7 +512,7 @@ class _Search:
                 status=status.value,
                 seconds=self.limits.seconds,
                 fits=self.archive.fits,
-                structure=tuple(one.mapped(put_back).of(front.target) for one in self.structure.values()),
+                structure=self.structure_found(),
             ),
             fits=self.archive.fits,
             levels=self.levels,

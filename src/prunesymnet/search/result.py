@@ -9,6 +9,7 @@ from prunesymnet.expression import Expression
 from prunesymnet.network import Network
 from prunesymnet.search.archive import Candidate
 from prunesymnet.search.settings import SearchStatus
+from prunesymnet.structure import Reduction
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Update:
     front: tuple[Candidate, ...] = ()  # the candidates so far that no simpler one equals
     levels: int = 0  # that are complete
     scored: int = 0  # formulas, with their best coefficients, most of them by the million
+    structure: tuple[Reduction, ...] = ()  # that was found so far, in terms of the table
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,13 +151,8 @@ class SearchSettings:
         if isinstance(self.start_from, str) or not all(isinstance(text, str) for text in self.start_from):
             raise TypeError(f"start_from must be a list of formulas as text, got {self.start_from!r}")
         object.__setattr__(self, "start_from", tuple(self.start_from))
-        if self.template is not None and not isinstance(self.template, str | Mapping):
-            raise TypeError(f"template must be text, or a dict of texts by target, got {self.template!r}")
-        if not isinstance(self.parts, Mapping) or (self.parts and self.template is None):
-            raise TypeError(f"parts must be a dict of what is known of a template's parts, got {self.parts!r}")
-        if self.constants_per is not None and not isinstance(self.constants_per, str):
-            raise TypeError(f"constants_per must be the name of a column, got {self.constants_per!r}")
         loss_of(self.loss)  # or an error
+        self._check_frame()
         if not isinstance(self.units, Mapping) or not all(isinstance(text, str) for text in self.units.values()):
             raise TypeError(f"units must map names of columns to units, as {{'v': 'm/s'}}, got {self.units!r}")
         if not isinstance(self.constant_units, bool):
@@ -169,6 +164,21 @@ class SearchSettings:
         check_number(self, "holdout", "a fraction from 0 to below 1", lambda v: 0 <= v < 1)
         if self.fit_method not in METHODS:
             raise ValueError(f"fit_method must be one of {', '.join(METHODS)}, got {self.fit_method!r}")
+
+    def _check_frame(self) -> None:
+        """What is known of the formula: a template with parts, or a form whose constants differ by category."""
+        if self.template is not None and not isinstance(self.template, str | Mapping):
+            raise TypeError(f"template must be text, or a dict of texts by target, got {self.template!r}")
+        if not isinstance(self.parts, Mapping):
+            raise TypeError(f"parts must be a dict of what is known of a template's parts, got {self.parts!r}")
+        if self.parts and self.template is None:
+            raise ValueError(f"parts says what is known of {', '.join(map(str, self.parts))}, which need a template")
+        if self.constants_per is not None and not isinstance(self.constants_per, str):
+            raise TypeError(f"constants_per must be the name of a column, got {self.constants_per!r}")
+        if self.template is not None and self.constants_per is not None:
+            raise ValueError("template and constants_per can't be used together: write a[site] in a form for fit_form")
+        if isinstance(self.template, Mapping) and self.loss not in ("auto", "squared"):
+            raise ValueError(f"loss must be 'squared' where targets share parts of a template, got {self.loss!r}")
 
     @property
     def device(self) -> str:

@@ -13,7 +13,7 @@ or another round number where the description is shorter with it.
 import math
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -29,16 +29,19 @@ from prunesymnet.data import Dataset, distinct_rows, make_dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, NothingFoundError
 from prunesymnet.expression import Constant, Expression, canonical, canonical_and_skeleton
-from prunesymnet.expression.templates import read_template
+from prunesymnet.expression.templates import Template, read_template
 from prunesymnet.expression.tree import is_free, transform
 from prunesymnet.operators import Operator, select_operators
 from prunesymnet.search.constraints import Constraints
 from prunesymnet.search.forms import freed
 from prunesymnet.search.frames import Filled, Frames, Smooth
 from prunesymnet.search.linear_model import linear
+from prunesymnet.search.live import Entry, Live
 from prunesymnet.search.loop import search
+from prunesymnet.search.result import Watcher
 from prunesymnet.search.rows import Rows, some_rows
 from prunesymnet.search.settings import SearchSettings, SearchStatus
+from prunesymnet.search.stopping import Limits, no_more_time
 from prunesymnet.selection import choose, front
 
 Array = NDArray[np.float64]
@@ -56,6 +59,7 @@ FEWEST_ROWS = 8  # on which a part must have a value, to be searched
 DENOMINATORS = (1, 2, 3, 4)  # of fractions that a constant is rounded to
 NEARLY = 0.05  # of a constant: a round number that is further off is another number
 FIRST_LOOK, LAST_LOOK = FitSettings(max_iterations=40), FitSettings(max_iterations=100)
+STAGE = "template"  # what it is called while parts are put together
 OF_A_PART = ("operators", "max_complexity", "constraints", "start_from")  # what can be said of one
 
 
@@ -90,43 +94,61 @@ class PartSettings:
         return cls(operators, most, constraints, tuple(given.get("start_from", ())))
 
 
-def search_templates(tables: Sequence[Dataset], settings: SearchSettings, began: float | None = None) -> list[Front]:
+def search_templates(
+    tables: Sequence[Dataset],
+    settings: SearchSettings,
+    *,
+    watchers: Sequence[Watcher] = (),
+    clock: Callable[[], float] = time.monotonic,
+    more_time: Callable[[], float] = no_more_time,
+) -> list[Front]:
     """A front for each table, of formulas that the templates of the settings give; tables are of the same rows with
-    other targets. A part that several templates have is one for all of them."""
-    began = time.monotonic() if began is None else began
-    said = settings.template or ""
-    own = [row for row in settings.operators if isinstance(row, Operator)]
-    texts = [said if isinstance(said, str) else said.get(table.target, "") for table in tables]
-    if not all(texts):
-        names = ", ".join(table.target for table in tables)
-        raise ValueError(f"template must have a formula for each target ({names}), got {said!r}")
-    templates = [read_template(text, tables[0].names, own, f"number_{k}") for k, text in enumerate(texts)]
-    together = not isinstance(said, str)
+    other targets. A part that several templates have is one for all of them. `watchers` are those of each table; for
+    `clock` and `more_time` see `search`."""
+    began = clock()
+    templates = read_templates(settings, tables[0].names, [table.target for table in tables])
+    together = not isinstance(settings.template, str)
     groups = (
         [(templates, list(tables))] if together else [([one], [t]) for one, t in zip(templates, tables, strict=True)]
     )
+    loss = "squared" if settings.loss == "auto" else settings.loss
+    fronts: list[Front] = []
+    for k, (frames, data) in enumerate(groups):
+        left = (settings.time_limit - (clock() - began)) / (len(groups) - k)
+        ours = replace(settings, time_limit=max(left, LEAST))
+        limits = Limits.start(ours, clock, more_time if k == len(groups) - 1 else no_more_time)
+        live = Live(watchers if together else watchers[k : k + 1], limits)
+        shared = together and len(data) > 1  # rows must stay the same in all of them
+        rows = [one if shared else distinct_rows(one).with_loss(loss) for one in data]
+        used = [some_rows(one, settings.rows, settings.seed) for one in rows]
+        with np.errstate(all="ignore"):
+            fronts += _TemplateSearch(Frames(frames, used), ours, rows, live).run()
+    return fronts
+
+
+def read_templates(settings: SearchSettings, columns: Sequence[str], targets: Sequence[str]) -> list[Template]:
+    """The template of each target, and an error where one, or what is said of a part, can't be searched."""
+    said = settings.template or ""
+    own = [row for row in settings.operators if isinstance(row, Operator)]
+    texts = [said if isinstance(said, str) else said.get(target, "") for target in targets]
+    if not all(texts):
+        raise ValueError(f"template must have a formula for each target ({', '.join(targets)}), got {said!r}")
+    templates = [read_template(text, columns, own, f"number_{k}") for k, text in enumerate(texts)]
     known = {name for template in templates for name in template.parts}
-    for name in settings.parts:
+    for name, given in settings.parts.items():
         if name not in known:
             raise ValueError(f"parts must name functions of the template ({', '.join(sorted(known))}), got {name!r}")
-    fronts: list[Front] = []
-    for k, (ours, data) in enumerate(groups):
-        left = (settings.time_limit - (time.monotonic() - began)) / (len(groups) - k)
-        used = [
-            some_rows(one if together and len(data) > 1 else distinct_rows(one), settings.rows, settings.seed)
-            for one in data
-        ]
-        with np.errstate(all="ignore"):
-            fronts += _TemplateSearch(Frames(ours, used), replace(settings, time_limit=max(left, LEAST)), data).run()
-    return fronts
+        PartSettings.read(name, given, settings)
+    return templates
 
 
 class _TemplateSearch:
     """The state of a search: what has been put together so far, by its form."""
 
-    def __init__(self, frames: Frames, settings: SearchSettings, tables: list[Dataset]) -> None:
+    def __init__(self, frames: Frames, settings: SearchSettings, tables: list[Dataset], live: Live) -> None:
         self.frames, self.settings, self.tables = frames, settings, tables
-        self.began = time.monotonic()
+        self.limits, self.live = live.limits, live
+        self.shown: dict[str, Expression] = {name: linear(part.columns) for name, part in frames.parts.items()}
         self.parts = {name: PartSettings.read(name, settings.parts.get(name, {}), settings) for name in frames.parts}
         data = frames.data
         self.no_error = Rows.of(data, settings).no_error if len(tables) == 1 else settings.exact**2
@@ -138,16 +160,19 @@ class _TemplateSearch:
     def run(self) -> list[Front]:
         try:
             self.search()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, StopIteration) as ended:
             if not self.pool:
-                raise
-            self.ended = SearchStatus.INTERRUPTED
+                raise KeyboardInterrupt from None
+            self.ended = SearchStatus.STOPPED if isinstance(ended, StopIteration) else SearchStatus.INTERRUPTED
         return self.fronts()
 
     def search(self) -> None:
         """Find parts, and put them together, as long as there is time and something to be won."""
         smooth = self.smooth()
-        forms = {name: self.forms(name, smooth.values, smooth.constants, levels=1) for name in self.frames.parts}
+        forms: dict[str, list[Expression]] = {}
+        for name in self.frames.parts:
+            forms[name] = self.forms(name, smooth.values, smooth.constants, levels=1)
+            self.shown[name] = forms[name][0]
         ranks = product(*(list(enumerate(found)) for found in forms.values()))
         ordered = sorted(ranks, key=lambda chosen: sum(rank for rank, _ in chosen))[:COMBINATIONS]
         for chosen in ordered:
@@ -218,7 +243,7 @@ class _TemplateSearch:
         """The formulas on the front of a search for a part, the chosen one first."""
         said, settings = self.parts[name], self.settings
         planned = len(self.parts) * (1 + BEAM * (ROUNDS - 1))
-        left = settings.time_limit - (time.monotonic() - self.began)
+        left = self.limits.time_limit - self.limits.seconds
         # Half of the time is for the first search of each part, which all the others build on.
         first = 2 * len(self.parts) - self.searches
         share = first if self.searches < len(self.parts) else max(planned - self.searches, 2)
@@ -237,12 +262,16 @@ class _TemplateSearch:
         )  # fmt: skip
         self.searches += 1
         columns = {one: column[rows] for one, column in self.frames.arguments(name).items()}
+
+        def whole(formula: Expression) -> list[Entry]:
+            return self.entries([self.frames.fit({**self.shown, name: formula}, {}, FIRST_LOOK)])
+
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of columns that the user was told of
             X = np.column_stack(list(columns.values()))
             table = make_dataset(X, target, names=list(columns), target=f"{name}_values", weights=weights)
             try:
-                result = search(table, ours)
+                result = search(table, ours, watch=self.live.inside(whole), clock=self.limits.clock)
             except NothingFoundError:
                 return
         self.fits += result.fits
@@ -282,7 +311,19 @@ class _TemplateSearch:
         known = self.pool.get(key)
         if known is None or found.mse < known.mse:
             self.pool[key] = found
+        if self.length(found) <= self.best_length():
+            self.shown, self.live.fits = dict(found.parts), self.fits
+            self.live.add(self.entries([found]), STAGE)
+            self.live.tell(STAGE)
         return found
+
+    def entries(self, filled: Sequence[Filled]) -> list[Entry]:
+        """As they are shown while the search goes on."""
+        return [
+            (self.length(one), tuple(map(measure, self.frames.wholes(one), self.tables)))
+            for one in (filled if self.live.watchers else ())
+            if self.is_allowed(one)
+        ]
 
     def length(self, filled: Filled) -> float:
         """The description length, but for the frames, which all have."""
@@ -317,7 +358,7 @@ class _TemplateSearch:
         return self.settings.exact > 0 and any(one.mse <= self.no_error for one in self.pool.values())
 
     def out_of_time(self) -> bool:
-        return self.ended is not None or time.monotonic() - self.began > self.settings.time_limit
+        return self.ended is not None or self.limits.seconds > self.limits.time_limit
 
     def is_over(self) -> bool:
         """Whether there is an exact formula, or no time is left."""
@@ -336,13 +377,14 @@ class _TemplateSearch:
             status = SearchStatus.EXACT_ON_FITTED
         found = []
         for k, table in enumerate(self.tables):
-            equations = [self.equation(one, k, distinct_rows(table)) for one in kept]
+            merged = table if len(self.tables) == 1 else distinct_rows(table)
+            equations = [self.equation(one, k, merged) for one in kept]
             by = self.settings.selection if isinstance(self.settings.selection, str) else "mdl"
             chosen = choose(equations, by if by != "heldout" and len(self.tables) == 1 else "mdl")
             shown = _clearly_better(front(equations, keep=chosen), chosen)
             if chosen.loss <= self.no_error * (table.variation if len(self.tables) > 1 else 1.0):
                 shown = [equation for equation in shown if equation.complexity <= chosen.complexity]
-            seconds = time.monotonic() - self.began
+            seconds = self.limits.seconds
             found.append(Front(tuple(shown), shown.index(chosen), status.value, seconds, self.fits))
         return found
 

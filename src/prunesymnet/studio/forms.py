@@ -8,8 +8,8 @@ the estimator learns is a line here, whatever its kind.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from prunesymnet.operators import DEFAULT, OPERATORS
@@ -23,8 +23,9 @@ MOST_ANSWERS = 100  # names or pairs in one answer: far more than there are oper
 @dataclass(frozen=True)
 class Option:
     """`kind` says how it is asked for: "seconds", "number" (a whole one), "choice", "operators" (a set of them),
-    "limits" (names with numbers), "nesting" (names with names), "columns" (a set of them), "by column" (a text for each
-    of some columns), "column" (one of them), "switch" (yes or no), "text" (a line), "lines".
+    "limits" (names with numbers), "nesting" (names with names), "nested limits" (a name, a number, a name), "columns"
+    (a set of them), "by column" (a text for each of some columns), "ranges" (two numbers for each of some), "column"
+    (one of them), "switch" (yes or no), "text" (a line), "lines", "parts" (what is known of a template's parts).
 
     The answer is the parameter `parameter` of the estimator; with a dot, a field of one that is a record. `usual` is
     the answer that needs not be said."""
@@ -71,18 +72,28 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "template", "A frame for the formula", "text", FRAME,
-        "A formula of which some parts are functions to be found. Its formulas appear when the search ends.",
+        "A formula of which some parts are functions to be found, each in its own columns.",
         "template", "f(x)*exp(-g(y))",
     ),
     Option(
+        "parts", "What is known of its parts", "parts", FRAME,
+        "Once the frame names them: what each may be made of, how long it may be, what you expect.",
+        "parts", usual=[],
+    ),
+    Option(
         "constants_per", "Other constants in each category of", "column", FRAME,
-        "One formula for all rows, whose constants may differ between the categories of a column. Its formulas appear "
-        "when the search ends.", "constants_per", "site",
+        "One formula for all rows, whose constants may differ between the categories of a column.",
+        "constants_per", "site",
     ),
     Option(
         "shape", "What the law is like", "lines", FRAME,
         "One sentence in each line. Formulas that break one are not accepted.",
         "constraints.shape", "increasing in x", [],
+    ),
+    Option(
+        "box", "Where it is like that", "ranges", FRAME,
+        "From where to where, for columns in which it is like that beyond the rows. Empty: the range of the column.",
+        "constraints.box", "0 to 10", [],
     ),
     Option(
         "max_constants", "Most constants", "number", RULES,
@@ -103,6 +114,11 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "forbid_nested", "Not inside another", "nesting", RULES,
         "An operator that may not stand anywhere inside another one.", "constraints.forbid_nested", "sin in exp", [],
+    ),
+    Option(
+        "max_nested", "Nested at most", "nested limits", RULES,
+        "How many of an operator may stand one inside the other, within another one.", "constraints.max_nested",
+        "1 exp in sin", [],
     ),
     Option(
         "units", "What columns are measured in", "by column", UNITS,
@@ -150,6 +166,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
 )  # fmt: skip
 BY_NAME = {option.name: option for option in OPTIONS}
+OF_A_PART = ("operators", "max_complexity", "start_from")  # options that a part of a template has, too
 # Operators as the form has them: those that every formula may use, and numbers, are not asked for.
 SHOWN_OPERATORS = tuple(name for name in OPERATORS if name not in ("id", "pi", "neg"))
 
@@ -179,7 +196,7 @@ def in_formulas(values: Values, labels: Mapping[str, str]) -> dict[str, Any]:
         kind = BY_NAME[name].kind if name in BY_NAME else ""
         if kind == "columns" and isinstance(value, list):
             found[name] = [names.get(one, one) if isinstance(one, str) else one for one in value]
-        if kind == "limits" and isinstance(value, list):
+        if kind in ("limits", "ranges") and isinstance(value, list):
             pairs = [one if isinstance(one, list) and one and isinstance(one[0], str) else [one] for one in value]
             found[name] = [
                 [names.get(first, first) if isinstance(first, str) else first, *rest] for first, *rest in pairs
@@ -261,6 +278,57 @@ def _by_column(option: Option, value: Any) -> list[tuple[str, str]]:
     return [(name, text.strip()) for name, text in _pairs(option, value) if text.strip()]
 
 
+def _rows(option: Option, value: Any, kinds: Sequence[tuple[type, ...]], needed: str) -> list[Any]:
+    """A list of rows whose entries are of these kinds."""
+    fine = isinstance(value, list) and len(value) <= MOST_ANSWERS
+    for row in value if fine else [None]:
+        if not isinstance(row, list) or len(row) != len(kinds):
+            raise ValueError(f"{option.label}: {needed}")
+        if not all(type(entry) in of for entry, of in zip(row, kinds, strict=True)):  # True is no number here
+            raise ValueError(f"{option.label}: {needed}")
+    return list(value)
+
+
+def _nested_limits(option: Option, value: Any) -> list[Any]:
+    needed = "an operator, a whole number and another operator are needed"
+    rows = _rows(option, value, ((str,), (int,), (str,)), needed)
+    if any(most < 0 for _, most, _ in rows):
+        raise ValueError(f"{option.label}: {needed}")
+    return rows
+
+
+def _ranges(option: Option, value: Any) -> list[tuple[str, list[float]]]:
+    rows = _rows(option, value, ((str,), (int, float), (int, float)), f"two numbers are needed, as {option.example}")
+    for name, low, high in rows:
+        if not -math.inf < low <= high < math.inf:
+            raise ValueError(f"{option.label}: {name!r} must go from the smaller number to the larger")
+    return [(name, [low, high]) for name, low, high in rows]
+
+
+def _parts(option: Option, value: Any) -> list[tuple[str, dict[str, Any]]]:
+    """What is said of each part; a part of which nothing is said is left out."""
+    needed = f"a name with {', '.join(OF_A_PART)} is needed for each"
+    found = []
+    for name, given in _rows(option, value, ((str,), (dict,)), needed):
+        if not set(given) <= set(OF_A_PART):
+            raise ValueError(f"{option.label}: {needed}")
+        said = {key: answer for key, answer in given.items() if answer not in ([], "", None)}
+        for key, answer in said.items():
+            of_part = replace(BY_NAME[key], label=f"{option.label} ({name[:40]})")
+            said[key] = _READERS[of_part.kind](of_part, answer)
+        if said:
+            found.append((name, said))
+    return found
+
+
+def _counts(triples: list[Any]) -> dict[str, dict[str, int]]:
+    """Inner operators with their numbers, by the outer one."""
+    found: dict[str, dict[str, int]] = {}
+    for inner, most, outer in triples:
+        found.setdefault(outer, {})[inner] = most
+    return found
+
+
 def _nested(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
     """Inner and outer operators, by the outer one."""
     found: dict[str, list[str]] = {}
@@ -272,6 +340,9 @@ def _nested(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
 _READERS: dict[str, Any] = {
     "seconds": _seconds, "number": _number, "choice": _choice, "columns": _names, "operators": _operators,
     "limits": _pairs, "nesting": _pairs, "switch": _switch, "by column": _by_column,
-    "text": _text, "lines": _lines, "column": _text,
+    "text": _text, "lines": _lines, "column": _text, "nested limits": _nested_limits, "ranges": _ranges,
+    "parts": _parts,
 }  # fmt: skip
-_ANSWERS: dict[str, Any] = {"limits": dict, "nesting": _nested, "by column": dict}
+_ANSWERS: dict[str, Any] = {
+    "limits": dict, "nesting": _nested, "by column": dict, "nested limits": _counts, "ranges": dict, "parts": dict,
+}  # fmt: skip

@@ -4,27 +4,33 @@ Each formula gets its place on the front, its error on all rows, and its typeset
 """
 
 import hashlib
+import math
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from prunesymnet.data import Dataset, distinct_rows
+from prunesymnet.coefficients.by_category import groups_of
+from prunesymnet.coefficients.description import constant_bits, rough_length
+from prunesymnet.data import Dataset, distinct_rows, repair_names
 from prunesymnet.data.losses import Relative
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import FileFormatError
 from prunesymnet.export.mathml import to_mathml
 from prunesymnet.expression import canonical, evaluate, to_text
+from prunesymnet.expression.categories import Groups, contract, named
 from prunesymnet.runs import Run, read_run
 from prunesymnet.runs.files import open_regular, read_json
 from prunesymnet.runs.folder import LINES, MODEL
 from prunesymnet.runs.model import load_model
-from prunesymnet.runs.records import to_formula
+from prunesymnet.runs.records import to_formula, to_reduction
+from prunesymnet.structure import Reduction
 from prunesymnet.studio.searches import Search
 
 AT_A_TIME = 2**22  # bytes of a log that are read at once
@@ -32,6 +38,8 @@ KEPT = 6  # runs in memory, those that were looked at last
 LONGEST_SHOWN = 4000  # characters of a formula that is typeset: a browser takes seconds for more, and nobody reads it
 MOST_POINTS = 400  # rows of the plot of a structure
 DIGITS = 4  # of a formula's numbers, in a list
+HOPELESS = 64.0  # bits more than the shortest description: odds of 10**19 to 1
+SMALLEST = 1e-300  # a mean squared error of 0 has no logarithm
 
 
 def key_of(text: str) -> str:
@@ -47,6 +55,7 @@ class Lines:
     offset: int = 0
     last: dict[str, Any] = field(default_factory=dict)  # the newest value of each entry
     front: list[str] = field(default_factory=list)
+    structure: list[Any] = field(default_factory=list)  # as records, which are not checked yet
 
     def read(self) -> None:
         """Take in what is new. A line that is not whole yet waits for its end."""
@@ -56,7 +65,7 @@ class Lines:
             return
         with os.fdopen(handle, "rb") as file:
             if os.fstat(file.fileno()).st_size < self.offset:  # another file is in its place
-                self.offset, self.last, self.front = 0, {}, []
+                self.offset, self.last, self.front, self.structure = 0, {}, [], []
             file.seek(self.offset)
             while content := file.read(AT_A_TIME):
                 end = content.rfind(b"\n") + 1
@@ -73,11 +82,13 @@ class Lines:
         except FileFormatError:
             return  # cut off
         if isinstance(record, dict):
-            self.last |= {name: value for name, value in record.items() if name != "front"}
+            self.last |= {name: value for name, value in record.items() if name not in ("front", "structure")}
             if "ended" not in record:
                 self.last.pop("ended", None)
             if isinstance(record.get("front"), list):
                 self.front = [text for text in record["front"] if isinstance(text, str)]
+            if isinstance(record.get("structure"), list):
+                self.structure = record["structure"]
 
     def number(self, name: str) -> float:
         value = self.last.get(name, 0)
@@ -132,6 +143,24 @@ class Found:
             return self.lines.front
         return [to_text(equation.expression) for equation in self.model]
 
+    @cached_property
+    def groups(self) -> Groups:
+        """The columns of categories: what each is called in formulas, and the column of 0 and 1 of each category."""
+        labels, data = self.run.columns or (), self.run.tables[0]
+        columns = dict.fromkeys(label.partition("=")[0] for label in labels if "=" in label)
+        found = groups_of(labels, data.names if labels else (), dict(zip(repair_names(columns), columns, strict=True)))
+        return {name: places for name, places in found.items() if _one_in_each_row(data, list(places.values()))}
+
+    def structure(self) -> Sequence[Reduction]:
+        """What was found of the table's structure so far."""
+        if not self.is_live() and self.model is not None:
+            return self.model.structure
+        data = self.run.tables[0]
+        try:
+            return [to_reduction(record, (*data.names, data.target)) for record in self.lines.structure]
+        except FileFormatError:
+            return ()
+
     def point(self, text: str) -> dict[str, Any] | None:
         """What is shown of a formula in the front; None for a text that is none."""
         if text not in self.points:
@@ -149,16 +178,28 @@ class Found:
         r2 = self.data.r2(error)
         if self.relative and self.data.weights is not None:  # the mean square of the errors as shares of the value
             error *= float(self.data.weights.sum()) / self.data.measurements
-        shown = canonical(expression)
+        shown, values_named = canonical(expression), dict[str, float]()
+        if self.run.settings.constants_per is not None:  # with names for what differs between the categories
+            form, values_named = named(expression, self.groups)
+            shown = expression = contract(form)
+        nothing = max(self.run.settings.exact**2 * self.data.variation, SMALLEST)  # as a search counts it
+        bits = rough_length(expression, self.data.rows, max(error, nothing))
         short = to_text(shown, digits=DIGITS)
         return {
             "key": key_of(text),
             "text": short,
             "math": to_mathml(shown, digits=DIGITS) if len(short) <= LONGEST_SHOWN else "",
             "complexity": expression.complexity,
+            "bits": bits + len(values_named) * constant_bits(self.data.rows),
             "error": error if np.isfinite(error) else None,
             "r2": r2 if np.isfinite(error) else None,
         }
+
+
+def _one_in_each_row(data: Dataset, names: Sequence[str]) -> bool:
+    """Whether in each row one of some columns is 1 and the others are 0."""
+    columns = np.array([data.columns[name] for name in names])
+    return len(names) > 1 and bool(np.isin(columns, (0, 1)).all() and (columns.sum(axis=0) == 1).all())
 
 
 class Founds:
@@ -194,8 +235,9 @@ def front_points(found: Found, pins: Iterable[str]) -> list[dict[str, Any]]:
         chosen, ties = None, set()
         if not found.is_live() and found.model is not None:
             chosen, ties = texts[found.model.chosen], {texts[k] for k in found.model.ties}
-        elif found.lines.last.get("best") in texts:
-            chosen = found.lines.last["best"]
+        else:  # the shortest description so far, as a search that ends would choose
+            chosen = min(texts, key=lambda text: (found.point(text) or {}).get("bits", math.inf), default=None)
+            texts = _worth_showing(found, texts, chosen)
         points = []
         for text in dict.fromkeys([*texts, *kept]):
             point = found.point(text)
@@ -205,11 +247,23 @@ def front_points(found: Found, pins: Iterable[str]) -> list[dict[str, Any]]:
     return sorted(points, key=lambda point: (point["complexity"], -(point["error"] or 0)))
 
 
+def _worth_showing(found: Found, texts: Sequence[str], chosen: str | None) -> list[str]:
+    """Without those that are longer than the chosen one and say so little for their length that a search would leave
+    them out at its end, too: a polynomial of a hundred terms makes a blot of all others."""
+    best = found.point(chosen or "") or {"bits": math.inf, "complexity": math.inf}
+
+    def is_worth(text: str) -> bool:
+        point = found.point(text) or best
+        return bool(point["complexity"] <= best["complexity"] or point["bits"] <= best["bits"] + HOPELESS)
+
+    return list(filter(is_worth, texts))
+
+
 def structure_of(found: Found) -> list[dict[str, Any]]:
     """What was found of the table's structure, each with the rows of its plot: a quantity against the group that it
     depends on; of two groups, the second is told by the size of its value, from 0 to 1."""
     with found.lock:
-        reductions = () if found.is_live() or found.model is None else found.model.structure
+        reductions = found.structure()
     data = found.run.tables[0]
     rows = np.arange(data.rows)
     if data.rows > MOST_POINTS:

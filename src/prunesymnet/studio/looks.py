@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.coefficients import Fit, FitSettings, FitStatus, fit
+from prunesymnet.coefficients.by_category import fit_by_category
 from prunesymnet.equations import Equation
 from prunesymnet.errors import ExportError
 from prunesymnet.estimator.forms import no_value_error, parameters_of, read_form
 from prunesymnet.estimator.parameters import with_units_of_constants
 from prunesymnet.export import export
 from prunesymnet.export.mathml import to_mathml
-from prunesymnet.expression import Expression, Variable, to_text
+from prunesymnet.expression import Expression, Variable, parse, to_text
+from prunesymnet.expression.categories import indexed, named
 from prunesymnet.report.numbers import number, percent, share, with_digits
 from prunesymnet.runs.records import to_formula
 from prunesymnet.studio.front import LONGEST_SHOWN, Found, key_of
@@ -50,8 +52,11 @@ def equation_of(found: Found, text: str) -> Equation:
         if text in found.equations:
             found.equations.move_to_end(text)
             return found.equations[text]
-    expression = to_formula(text, found.data.names)
-    made = _equation(found, fit(expression, found.data, settings=FitSettings(time_limit=SECONDS)))
+    expression, values = to_formula(text, found.data.names), dict[str, float]()
+    if found.run.settings.constants_per is not None:
+        expression, values = named(expression, found.groups)
+    settings, first = FitSettings(time_limit=SECONDS), [values] if values else []
+    made = _equation(found, fit(expression, found.data, parameters=list(values), settings=settings, first=first))
     with found.lock:
         found.equations[text] = made
         while len(found.equations) > MOST_EQUATIONS:
@@ -74,7 +79,15 @@ def refitted(found: Found, form: str) -> tuple[str, Equation, list[str]]:
     with notes() as said:
         constants = parameters_of(tree, data.names)
     settings = FitSettings(starts=STARTS, time_limit=SECONDS)
-    result = fit(tree, data, parameters=constants, settings=settings)
+    unknown = {*indexed(tree).values()} - {*found.groups}
+    if unknown:
+        raise ValueError(
+            f"{min(unknown)} is no column of categories here ({', '.join(found.groups) or 'there are none'})"
+        )
+    if indexed(tree):
+        result = fit_by_category(tree, data, found.groups, settings=settings)
+    else:
+        result = fit(tree, data, parameters=constants, settings=settings)
     if result.status is FitStatus.NOT_FINITE:
         raise no_value_error(tree, result.parameters, found.run.tables[0])
     equation = _equation(found, result)
@@ -95,14 +108,16 @@ def look(found: Found, text: str, equation: Equation, labels: Mapping[str, str])
     """Everything about a formula but its curves."""
     data = found.data
     variables = [name for name in data.names if name in equation.expression.variables]
-    constants = equation.constants
+    constants, choices = equation.constants, _choices(found, equation)
+    chosen = {place for choice in choices for place in choice["places"].values()}
     return {
         "key": key_of(text),
         "text": f"{equation.target} = {equation.text()}",
-        "edit": to_text(equation.expression, digits=6),  # as `parse` reads it
-        "math": _math(equation.expression, equation.target),
+        "edit": equation.text() if equation.has_categories else to_text(equation.expression, digits=6),  # can be parsed
+        "math": _math(_shown(equation), equation.target),
         "named": _math(equation.named_form, equation.target) if constants else "",
         "known_as": equation.known_as,
+        "parts": [[part, to_mathml(formula, digits=6)] for part, formula in equation.parts.items()],
         "numbers": [
             ["R²", share(equation.r2), "share of the variance that it explains"],
             ["R² on held-out rows", share(equation.heldout_r2), "fitted without them"]
@@ -118,13 +133,44 @@ def look(found: Found, text: str, equation: Equation, labels: Mapping[str, str])
         "constants": [_constant(estimate) for estimate in constants],
         "rounded": equation.free_form is not None,
         "units": bool(equation.units),
-        "variables": [_variable(found, name, labels) for name in variables],
+        "variables": [_variable(found, name, labels) for name in variables if name not in chosen],
+        "choices": choices,
         "ways": _ways(equation),
         "rows": data.rows,
         "target": equation.target,
         "relative": equation.relative,
         **_residuals(found, equation),
     }
+
+
+def _shown(equation: Equation) -> Expression:
+    """The formula; where constants have a value in each category, with names for these."""
+    if not equation.has_categories:
+        return equation.expression
+    return parse(equation.text())
+
+
+def _choices(found: Found, equation: Equation) -> list[dict[str, Any]]:
+    """The columns of categories that a formula has, with the most frequent category: one is chosen, not a number for
+    each."""
+    chosen = []
+    for name, places in found.groups.items():
+        if {*places.values()} & {*equation.expression.variables}:
+            frequent = max(places, key=lambda one: found.data.mean(found.data.columns[places[one]]))
+            chosen.append({"name": name, "places": dict(places), "usual": frequent})
+    return chosen
+
+
+def _middle(found: Found, equation: Equation) -> dict[str, float]:
+    """Where the variables of a formula are unless somebody moves them: at their medians, and in the most frequent
+    category."""
+    variables = [name for name in found.data.names if name in equation.expression.variables]
+    place = {name: float(np.median(found.data.columns[name])) for name in variables}
+    for choice in _choices(found, equation):
+        for category, name in choice["places"].items():
+            if name in place:
+                place[name] = float(category == choice["usual"])
+    return place
 
 
 def _math(expression: Expression, target: str) -> str:
@@ -211,9 +257,9 @@ def effects(found: Found, equation: Equation, at: Mapping[str, float]) -> dict[s
     the sliders are; the band in which new measurements lie; and the rows, moved to where the others are as on the
     sliders. Then what is predicted at the sliders, and whether there are rows nearby."""
     data = found.data
-    variables = [name for name in data.names if name in equation.expression.variables]
-    medians = {name: float(np.median(data.columns[name])) for name in variables}
-    place = {name: float(at.get(name, medians[name])) for name in variables}
+    place = {name: float(at.get(name, value)) for name, value in _middle(found, equation).items()}
+    chosen = {name for choice in _choices(found, equation) for name in choice["places"].values()}
+    variables = [name for name in place if name not in chosen]
     rows = _some(np.arange(data.rows))
     residuals = (data.y - equation.predict(data.columns))[rows]
     panels = [_panel(found, equation, name, place, rows, residuals) for name in variables]
@@ -317,6 +363,10 @@ def difference(found: Found, first: Equation, second: Equation) -> dict[str, Any
     rms = float(np.sqrt(np.nanmean(near**2))) if np.isfinite(near).any() else math.nan
     count = 2000  # places, each made of the values that columns have
     table = {name: rng.uniform(data.columns[name].min(), data.columns[name].max(), count) for name in names}
+    columns = [(name, list(places.values())) for name, places in found.groups.items()]
+    drawn = {name: rng.integers(len(places), size=count) for name, places in columns}
+    in_groups = {place: (drawn[name] == k) * 1.0 for name, places in columns for k, place in enumerate(places)}
+    table = {name: in_groups.get(name, values) for name, values in table.items()}
     apart = np.abs(first.predict(table) - second.predict(table)) if names else np.zeros(0)
     if not np.isfinite(apart).any():
         return {"rms": number(rms, 3), "place": []}
@@ -324,5 +374,12 @@ def difference(found: Found, first: Equation, second: Equation) -> dict[str, Any
     return {
         "rms": number(rms, 3),
         "most": number(float(apart[best]), 3),
-        "place": [[name, number(float(table[name][best]), 3)] for name in names],
+        "place": [
+            *([name, number(float(table[name][best]), 3)] for name in names if name not in in_groups),
+            *(
+                [name, list(places)[drawn[name][best]]]
+                for name, places in found.groups.items()
+                if {*places.values()} & {*names}
+            ),
+        ],
     }

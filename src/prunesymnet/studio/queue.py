@@ -24,6 +24,8 @@ from prunesymnet.studio.searches import (
 from prunesymnet.studio.workspace import NotThere, Workspace, write_record
 
 LAST_WORDS = 2000  # bytes at the end of what a process wrote, among which is why it failed
+# What a session of its own is on Windows: Ctrl-C in the window of the server does not reach it.
+APART = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0) | getattr(subprocess, "CREATE_NO_WINDOW", 0)
 LOOK = 0.2  # seconds between two looks at the queue
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 ACTIVE = ("running", "starting", "stopping")
@@ -137,4 +139,5 @@ def start(folder: Path) -> subprocess.Popen[bytes]:
         return subprocess.Popen(  # noqa: S603 - our own module, on a folder whose name we drew
             [sys.executable, "-m", "prunesymnet.studio.worker", str(folder)],
             stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment, start_new_session=True,
+            creationflags=APART,
         )  # fmt: skip

@@ -369,7 +369,8 @@ def _alone(studio: Studio) -> Iterator[None]:
 def _listening(host: str, port: int | None) -> Iterator[socket.socket]:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if os.name == "posix":  # a port that was just given up; on Windows it would be one that is in use
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, PORT if port is None else port))
         except OSError as problem:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from prunesymnet.data import Dataset
 from prunesymnet.data.messages import printable
 from prunesymnet.errors import DataError
 from prunesymnet.runs.folder import MODEL, RunFolder
@@ -51,7 +52,7 @@ class Studio:
         """Whether a search could begin with these answers: what is wrong, or what there is to know."""
         try:
             data, features, said = self._dataset(self.tables.get(known_as), answers)
-            settings = _settings(answers.get("options"), _labels_of(data, features, answers))
+            settings = _settings(answers.get("options"), _labels_of(data, features, answers), data)
         except (DataError, ValueError, TypeError, ImportError) as problem:
             return {"problem": printable(str(problem)), "kind": getattr(problem, "kind", ""), "notes": []}
         units = [f"{name} in {unit}" for name, unit in settings.units.items()]
@@ -72,8 +73,7 @@ class Studio:
         stored = self.tables.get(str(answers.get("table")))
         data, features, _ = self._dataset(stored, answers)
         labels = _labels_of(data, features, answers)
-        settings = _settings(answers.get("options"), labels)
-        settings.constraints.check(data.names, [str(name) for name in settings.operators])
+        settings = _settings(answers.get("options"), labels, data)
         made, folder = self.workspace.new("searches")
         try:
             with RunFolder(folder / searches.RUN) as run:
@@ -160,11 +160,11 @@ class Studio:
             "relative": found.relative,
             "at_once": self.queue.at_once,
         }
-        points = front_points(found, search.pins)
-        answer["front_version"] = _digest(points, answer["final"])
+        points, structure = front_points(found, search.pins), structure_of(found)
+        answer["front_version"] = _digest(points, structure, answer["final"])
         if answer["front_version"] == front:
             return answer
-        return answer | {"front": points, "structure": structure_of(found)}
+        return answer | {"front": points, "structure": structure}
 
     # What draws and fits formulas is imported here: the first page does not wait for it.
 
@@ -244,15 +244,23 @@ class Studio:
         return path.read_bytes()
 
 
-def _settings(options: Any, labels: Mapping[str, str]) -> Any:
+def _settings(options: Any, labels: Mapping[str, str], data: Dataset) -> Any:
     """The settings that a form's answers ask for; `labels` are what the file calls the columns and the target, by their
-    names in formulas."""
+    names in formulas. What a search of the table would refuse is refused here."""
     from prunesymnet.estimator import PruneSymRegressor
     from prunesymnet.estimator.parameters import settings_of, with_units
+    from prunesymnet.search.guesses import read_guesses
+    from prunesymnet.search.templates import read_templates
 
     estimator = PruneSymRegressor(n_jobs=1, **forms.parameters(forms.in_formulas(options or {}, labels)))
     settings = with_units(settings_of(estimator), estimator, labels)
     settings.units_of(list(labels)[:-1], list(labels)[-1])  # or an error
+    settings.constraints.check(data.names, [str(name) for name in settings.operators])
+    settings.constraints.shapes(data.columns)
+    read_guesses(settings, data.names)
+    if settings.template is not None:
+        read_templates(settings, data.names, [data.target])
+    data.with_loss("squared" if settings.loss == "auto" else settings.loss)
     return settings
 
 

@@ -33,6 +33,10 @@ STAGES: Mapping[str, str] = MappingProxyType(
         "blocks": "Putting larger blocks together",
         "networks": "Training and pruning a network",
         "waiting": "Fitting formulas that had to wait",
+        "fits": "Fitting formulas that had to wait",
+        "units": "Trying the product that the units ask for",
+        "categories": "Fitting formulas to all categories",
+        "template": "Putting the parts of the template together",
     }
 )
 STATES: Mapping[str, str] = MappingProxyType(

@@ -117,4 +117,7 @@ def _search(folder: Path, seconds: float, clock: Clock) -> None:
 
 
 if __name__ == "__main__":
+    # A server that was started in the background has Ctrl-C switched off, and so would this process: it could not be
+    # stopped.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     main(Path(sys.argv[1]))

@@ -78,3 +78,11 @@ def test_each_set_of_blocks_is_tried_once():
 def test_columns_that_were_left_out_are_not_built_on():
     few = scene("a*b + c").only(["a", "b"])
     assert batches_of(few, "1.0*a*b + 1.0*c") == []
+
+
+def test_structure_that_is_found_among_blocks_is_told_in_columns():
+    there = scene("sqrt(a/b)*tanh(1.3*c)", names="abc", rows=200)
+    batches = batches_of(there, "1.0*sqrt(a/b)*(c/(c + 0.4))", stages=stages_named("groups", "blocks"))
+    told = [reduction for batch in batches for reduction in batch.structure]
+    assert told
+    assert {name for one in told for name in one.quantity.variables} == {"_target_", "a", "b"}

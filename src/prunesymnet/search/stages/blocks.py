@@ -45,7 +45,8 @@ def propose(context: Context) -> Iterator[Batch]:
 
 
 def _put_back(parts: dict[str, Expression], batch: Batch) -> Batch:
-    return replace(batch, proposals=substituted(batch.proposals, parts))
+    structure = tuple(one.mapped(lambda formula: formula.substitute(parts)) for one in batch.structure)
+    return replace(batch, proposals=substituted(batch.proposals, parts), structure=structure)
 
 
 def _next_blocks(context: Context, done: set[frozenset[str]]) -> dict[str, Expression]:

@@ -32,8 +32,10 @@
       front = found.front.map((point) => ({...point, fresh: fresh.includes(point)}));
       known = new Set(front.map((point) => point.key));
       drawFront();
-      structure = found.structure;
-      drawStructure();
+      if (JSON.stringify(found.structure) !== JSON.stringify(structure)) {
+        structure = found.structure;
+        drawStructure();
+      }
     }
     follow(ended);
   }
@@ -130,11 +132,14 @@
   function drawStructure() {
     by("structure").hidden = !structure.length;
     const figures = structure.map(() => h("figure", {}));
-    by("reductions").replaceChildren(...structure.map((one, k) => {
+    const sentence = (one) => {
       const [quantity, ...groups] = one.math.map((math) => h("span", {math}));
       const between = one.product ? " times a function of " : " and ";
-      return h("div", {class: "reduction"}, h("p", {}, quantity, one.product ? " is a function of " : " depends on ", ...groups.flatMap((group, j) => j ? [between, group] : [group]), one.product ? "" : " only"), figures[k]);
-    }));
+      return h("span", {class: "sentence"}, quantity, one.product ? " is a function of " : " depends on ", ...groups.flatMap((group, j) => j ? [between, group] : [group]), one.product ? "" : " only");
+    };
+    by("sentences").replaceChildren(...structure.map(sentence));
+    by("reductions").replaceChildren(...structure.map((one, k) => h("div", {class: "reduction"}, ...(structure.length > 1 ? [h("p", {}, sentence(one))] : []), figures[k])));
+    if (!by("structure").firstElementChild.open) return; // a plot is as wide as its place
     structure.forEach((one, k) => {
       const shades = one.shades ? [0, 1, 2].map((part) => one.points.filter((_, j) => Math.min(Math.floor(one.shades[j] * 3), 2) === part)) : [one.points];
       Plot.draw(figures[k], {title: `${one.names[0]} against ${one.names[1]}`, height: 220, x: {label: one.names[1], domain: Plot.range(one.points.map(([x]) => x))},
@@ -182,7 +187,7 @@
       if (mine === asked) shownKey = "";
       return;
     }
-    const variables = new Set(look.variables.map((one) => one.name));
+    const variables = new Set([...look.variables.map((one) => one.name), ...look.choices.flatMap((one) => Object.values(one.places))]);
     at = Object.fromEntries(Object.entries(at).filter(([name]) => variables.has(name)));
     if (otherLook) await drawVersus(mine); else drawLook();
   }
@@ -226,6 +231,7 @@
     versus.style.fontSize = "0.86rem";
     card.replaceChildren(h("div", {class: `big${it.text.length > 70 ? " long" : ""}`, tabindex: 0, role: "region", "aria-label": it.text}, it.math ? h("span", {math: it.math}) : h("code", {}, it.text)),
       it.known_as ? h("p", {class: "known"}, `Known as ${it.known_as}`) : "",
+      it.parts.length ? h("p", {class: "parts", "aria-label": "The parts of the template"}, it.parts.map(([name, math]) => h("span", {}, `${name} = `, h("span", {math})))) : "",
       h("dl", {class: "numbers"}, it.numbers.map(([name, value, note]) => h("div", {}, h("dt", {}, name), h("dd", {}, value, h("small", {}, note))))),
       ...(it.undefined ? [h("p", {class: "note"}, `It has no value in ${it.undefined} of ${it.rows} rows.`)] : []),
       ...(actions ? [h("div", {class: "actions"}, pin, copied, h("span", {class: "spring"}), others.length ? versus : "")] : []));
@@ -255,8 +261,8 @@
   const askEffects = debounce(() => loadEffects(), 25);
 
   function startEffects() {
-    const names = JSON.stringify(look.variables.map((variable) => variable.name));
-    if (effectsCard.dataset.names === names && look.variables.length) { loadEffects(); return; } // the curves stay until the new ones are there
+    const names = JSON.stringify([...look.variables.map((variable) => variable.name), ...look.choices.map((choice) => choice.name)]);
+    if (effectsCard.dataset.names === names && hasEffects()) { loadEffects(); return; } // the curves stay until the new ones are there
     effectsCard.dataset.names = names;
     const panels = look.variables.map((variable) => {
       const value = at[variable.name] ?? variable.middle;
@@ -266,15 +272,28 @@
       return h("div", {"data-variable": variable.name}, h("figure", {}), h("label", {class: "slider"}, h("span", {}, variable.label), slider, output), h("p", {class: "hint"}));
     });
     const several = look.variables.length > 1;
+    const where = !look.variables.length ? "" : look.choices.length ? " as chosen here" : ` at the slider${several ? "s" : ""}`;
     effectsCard.replaceChildren(h("h2", {}, several ? "What each variable does" : "Data and formula"),
-      h("div", {class: "reading", "aria-live": "polite"}, h("span", {}, `${goal} at the slider${several ? "s" : ""}`), h("b", {}, "…"), h("span", {class: "soft"}), h("span", {class: "far"})),
+      h("div", {class: "reading", "aria-live": "polite"}, h("span", {}, `${goal}${where}`), h("b", {}, "…"), h("span", {class: "soft"}), h("span", {class: "far"})),
+      ...look.choices.map(categoryChoice),
       h("div", {class: `effects${several ? "" : " single"}`}, panels),
       h("p", {class: "hint"}, several ? "Each curve has the other variables where their sliders are. The points are the rows, moved there. In the band, 95% of new measurements would lie; outside the rows, the ground is tinted." : "In the band, 95% of new measurements would lie, if the form is right. Outside the rows, the ground is tinted."));
     loadEffects();
   }
 
+  const hasEffects = () => look.variables.length + look.choices.length > 0;
+
+  /* A category is chosen by its name. */
+  function categoryChoice(choice) {
+    const now = Object.keys(choice.places).find((one) => at[choice.places[one]] === 1) || choice.usual;
+    return h("label", {class: "category"}, h("span", {}, choice.name), h("select", {onchange: (event) => {
+      for (const [one, place] of Object.entries(choice.places)) at[place] = Number(one === event.target.value);
+      loadEffects();
+    }}, Object.keys(choice.places).map((one) => h("option", {value: one, selected: one === now}, one))));
+  }
+
   async function loadEffects() {
-    if (!look.variables.length) {
+    if (!hasEffects()) {
       effectsCard.replaceChildren(h("h2", {}, "What each variable does"), h("p", {class: "soft"}, "This formula is a constant: no variable does anything."));
       return;
     }
@@ -435,5 +454,6 @@
 
   const refreshNow = poll(refresh, () => (status && !BUSY.includes(status.state) ? 1000 : 200));
   onResize(by("front"), () => { drawFront(); drawStructure(); });
+  by("structure").firstElementChild.addEventListener("toggle", drawStructure);
   onResize(by("look"), () => { if (look && !otherLook) { drawResiduals(); loadEffects(); } });
 })();

@@ -132,6 +132,38 @@
     }
   }
 
+  /* From where to where, for each column that explains the target; empty fields stand for the range of the column. */
+  function drawRanges() {
+    for (const place of document.querySelectorAll("[data-ranges]")) {
+      const said = Object.fromEntries([...place.querySelectorAll("label")].map((row) => [row.dataset.name, [...row.querySelectorAll("input")].map((field) => field.value)]));
+      const columns = numbers().filter((column) => roles[column.name] === "feature");
+      place.replaceChildren(...columns.map(({name, histogram}) => {
+        const ends = [["From", histogram?.low], ["To", histogram?.high]].map(([word, end], k) => {
+          const field = h("input", {type: "number", step: "any", placeholder: end === undefined ? "" : Plot.short(end), "data-end": end, "aria-label": `${word}, for ${name}`});
+          field.value = said[name]?.[k] || "";
+          return field;
+        });
+        return h("label", {"data-name": name}, h("span", {}, name), h("span", {class: "ends"}, ends[0], " to ", ends[1]));
+      }));
+    }
+  }
+
+  /* What is known of the parts that a template names: functions that are no operators. */
+  function drawParts() {
+    const frame = document.querySelector("[data-option=template] input").value, place = document.querySelector("[data-parts]");
+    const operators = [...document.querySelectorAll("[data-option=operators] input")].map((box) => [box.value, box.nextSibling.textContent]);
+    const known = new Set([...operators.map(([name]) => name), "ln", "pi", "neg", "id"]);
+    const names = [...new Set([...frame.matchAll(/([A-Za-z_]\w*)\s*\(/g)].map((found) => found[1]))].filter((name) => !known.has(name));
+    const there = Object.fromEntries([...place.querySelectorAll("[data-part]")].map((part) => [part.dataset.part, part]));
+    place.replaceChildren(...(names.length ? names.map((name) => there[name] || h("div", {class: "part", role: "group", "aria-label": `The part ${name}`, "data-part": name},
+      h("h4", {}, name),
+      h("p", {class: "hint"}, "Made of these only (none chosen: all operators of the search)"),
+      h("div", {class: "chips"}, operators.map(([value, text]) => h("label", {class: "chip"}, h("input", {type: "checkbox", value}), h("span", {}, text)))),
+      h("label", {}, h("span", {}, "Longest formula"), h("input", {type: "number", min: 1, step: 1, placeholder: "any"})),
+      h("label", {}, h("span", {}, "Expected"), h("input", {type: "text", spellcheck: "false", autocomplete: "off", placeholder: "a formula"}))))
+      : [h("p", {class: "hint"}, "No frame yet.")]));
+  }
+
   /* Columns of which one may be chosen: those that have few different values. */
   function drawColumnChoices() {
     for (const choice of document.querySelectorAll("[data-column-choice]")) {
@@ -146,11 +178,23 @@
   function pairRow(field, kind, first = "", second = "") {
     const names = () => [...new Set([...document.querySelectorAll("[data-option=operators] input")].map((box) => box.value).concat(kind === "limits" ? of("feature") : []))];
     const choice = (value, label) => h("select", {"aria-label": label}, names().map((name) => h("option", {value: name, selected: name === value}, name)));
-    const row = h("div", {class: "pair-row"}, choice(first, "Operator or column"),
-      h("span", {}, kind === "limits" ? "at most" : "not inside"),
-      kind === "limits" ? h("input", {type: "number", min: 0, step: 1, value: second || 1, "aria-label": "Number"}) : choice(second, "Operator around it"),
+    const number = () => h("input", {type: "number", min: 0, step: 1, value: (kind === "limits" && second) || 1, "aria-label": "Number"});
+    const parts = {
+      limits: () => [choice(first, "Operator or column"), h("span", {}, "at most"), number()],
+      nesting: () => [choice(first, "Operator"), h("span", {}, "not inside"), choice(second, "Operator around it")],
+      "nested limits": () => [h("span", {}, "at most"), number(), choice(first, "Operator"), h("span", {}, "inside"), choice(second, "Operator around them")],
+    };
+    const row = h("div", {class: "pair-row"}, ...parts[kind](),
       h("button", {type: "button", class: "quiet", "aria-label": "Remove this rule", onclick: () => { row.remove(); check(); }}, "×"));
     field.querySelector(".pairs").append(row);
+  }
+
+  /* Of a range with one end, the other is that of the column. */
+  function rangesOf(field) {
+    return [...field.querySelectorAll("label")].flatMap((row) => {
+      const ends = [...row.querySelectorAll("input")];
+      return ends.some((end) => end.value !== "") ? [[row.dataset.name, ...ends.map((end) => Number(end.value === "" ? end.dataset.end : end.value))]] : [];
+    });
   }
 
   function answers() {
@@ -164,7 +208,15 @@
       else if (kind === "switch") options[name] = input.value === "yes";
       else if (kind === "by column") options[name] = [...field.querySelectorAll("input")].map((one) => [one.name, one.value]).filter(([, value]) => value.trim());
       else if (kind === "operators" || kind === "columns") options[name] = [...field.querySelectorAll(":checked")].map((box) => box.value);
-      else options[name] = [...field.querySelectorAll(".pair-row")].map((row) => { const [a, b] = row.querySelectorAll("select, input"); return [a.value, kind === "limits" ? Number(b.value) : b.value]; });
+      else if (kind === "ranges") options[name] = rangesOf(field);
+      else if (kind === "parts") options[name] = [...field.querySelectorAll("[data-part]")].map((part) => {
+        const [longest, expected] = part.querySelectorAll("[type=number], [type=text]");
+        return [part.dataset.part, {operators: [...part.querySelectorAll(":checked")].map((box) => box.value), max_complexity: longest.value === "" ? null : Number(longest.value), start_from: expected.value}];
+      });
+      else options[name] = [...field.querySelectorAll(".pair-row")].map((row) => [...row.querySelectorAll("select, input")]).map((row) => {
+        if (kind === "nested limits") return [row[1].value, Number(row[0].value), row[2].value];
+        return [row[0].value, kind === "limits" ? Number(row[1].value) : row[1].value];
+      });
     }
     const columns = {target: target(), features: [...table.columns.map((column) => column.name)].filter((name) => ["feature", "category"].includes(roles[name])),
       categories: of("category"), weights: of("weights")[0] || null, y_err: of("y_err")[0] || null, drop_missing: dropMissing};
@@ -196,6 +248,8 @@
     drawPairs();
     drawColumnChips();
     drawByColumn();
+    drawRanges();
+    drawParts();
     drawColumnChoices();
     drawSummary();
     check();
@@ -221,6 +275,7 @@
 
   by("name").addEventListener("input", () => { named = by("name").value.trim() !== ""; });
   for (const box of document.querySelectorAll("[name=pairs]")) box.addEventListener("change", drawPairs);
+  document.querySelector("[data-option=template] input").addEventListener("input", drawParts);
   form.addEventListener("change", (event) => {
     const field = event.target.closest("[data-kind=seconds]");
     if (field && event.target.type === "radio") field.querySelector("[type=number]").value = event.target.value;
@@ -230,7 +285,7 @@
   for (const button of document.querySelectorAll(".add")) {
     button.addEventListener("click", () => {
       const field = button.closest("[data-option]"), kind = field.dataset.kind;
-      const [first, second] = field.querySelector(".pair-row") ? ["", ""] : button.dataset.example.split(kind === "limits" ? ": " : " in ");
+      const [first, second] = field.querySelector(".pair-row") ? ["", ""] : button.dataset.example.replace(/^\d+ /, "").split(kind === "limits" ? ": " : " in ");
       pairRow(field, kind, first, second);
       check();
     });
