@@ -341,7 +341,7 @@ def fit(
     random_pruning: RandomPruning = False,
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", help="Workers; 0 is one for each core.", min=0, rich_help_panel=SEARCH)
-    ] = 0,
+    ] = 1,
     device: Annotated[
         str,
         typer.Option(

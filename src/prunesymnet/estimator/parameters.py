@@ -114,7 +114,8 @@ def is_whole(value: Any) -> bool:
 
 def _workers(n_jobs: Any) -> int:
     if n_jobs is None:  # as everywhere in scikit-learn: one, unless a `parallel_config` says otherwise
-        n_jobs = get_active_backend()[1] or 1
+        backend, said = get_active_backend()
+        n_jobs = said or getattr(backend, "default_n_jobs", 1)  # of a cluster: all
     if not is_whole(n_jobs) or n_jobs == 0:
         raise ValueError(f"n_jobs must be a number of workers, or -1 for one per core, got {n_jobs!r}")
     return max(int(n_jobs), 0) if int(n_jobs) >= -1 else max(cpu_count() + 1 + int(n_jobs), 1)

@@ -117,10 +117,10 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
     max_epochs : int, default=None
         How long a network is trained, with "paper" and its variants. None: what the preset has, 3,000. The default
         preset trains no network, and with it this is an error.
-    n_jobs : int, default=-1
-        Workers; -1 is one for each core that this process may use, or as a `joblib.parallel_config` around `fit` says
-        (Dask, Ray). Processes are started for searches that take longer than half a second. Their number does not
-        change the result.
+    n_jobs : int, default=None
+        Workers; None is one, or as many as a `joblib.parallel_config` around `fit` says (Dask, Ray); -1 is one for
+        each core that this process may use. Processes are started for searches that take longer than half a second.
+        Their number does not change the result.
     device : str, default=None
         "cpu" (as None), "cuda" (or "cuda:1" ...), "mps" or "auto": where banks are scanned and networks trained.
         "auto" is an NVIDIA GPU where there is one, from the bank's size on that makes up for starting it.
@@ -175,7 +175,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         max_evaluations: int | None = None,
         preset: str | SearchSettings = "default",
         max_epochs: int | None = None,
-        n_jobs: int | None = -1,
+        n_jobs: int | None = None,
         device: str | None = None,
         random_state: Any = 0,
         progress: bool = True,

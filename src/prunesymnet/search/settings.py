@@ -107,7 +107,7 @@ class SearchSettings:
     exact: float = 1e-10
     rows: int = 3000
     fits_per_form: int = 3
-    workers: int = 0
+    workers: int = 1
     seed: int = 0
     max_complexity: int | None = None
     constraints: Constraints = field(default_factory=Constraints)
