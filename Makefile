@@ -10,7 +10,7 @@ PAPER_PLANS := paper presets
 PAPER_TABLES := votes recovered ablation-votes ablation-recovered paper-plus
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-cpus test-cpu test-studio studio-pictures fuzz check lint types results site format docs docs-serve bench-setup bench bench-paper tables gallery clean
+.PHONY: help setup demo test test-all test-cluster test-cpus test-cpu test-studio studio-pictures fuzz check lint types results site format docs docs-serve bench-setup bench bench-paper tables gallery clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,13 +28,18 @@ demo: setup ## find four laws of physics in the tables they come from
 
 # Files are handed out in their order, which ends with small ones: by the number of their tests, as is usual, the longest
 # ones would come last, when nothing is left for the other cores.
-PYTEST := $(PY) -m pytest -n auto --dist loadfile --no-loadscope-reorder -q
+# Each core has its tests: searches in them start no processes of their own, unless a test is about that.
+PYTEST := LOKY_MAX_CPU_COUNT=1 $(PY) -m pytest -n auto --dist loadfile --no-loadscope-reorder -q
 
 test: setup ## the tests, on every core
 	@$(PYTEST) -m "not slow"
 
 test-all: setup ## the slow tests too, with coverage (which takes as long again)
 	@$(PYTEST) --cov --cov-report=term
+
+test-cluster: setup ## one search on a Dask cluster and on Ray, and what happens when workers die (two minutes)
+	@$(PY) -m pip install --quiet -c constraints.txt -e '.[cluster]'
+	@$(PY) -m pytest -q tests/search/test_workers.py
 
 test-cpus: setup ## search, training, pruning and coefficients as other processors would compute them (a quarter of an hour)
 	@$(PY) tests/processors.py
@@ -103,6 +108,7 @@ bench: bench-setup ## measure what the README reports (hours; goes on where it w
 	@$(PY) -m benchmarks.scanning
 	@$(PY) -m benchmarks.startup
 	@$(PY) -m benchmarks.time_limits
+	@$(PY) -m benchmarks.scaling
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m benchmarks.coverage
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m benchmarks.structure
 	@$(PY) -m benchmarks.run laws --file benchmarks/results/laws.jsonl

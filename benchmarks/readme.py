@@ -12,6 +12,7 @@ from benchmarks import (
     large,
     many,
     record,
+    scaling,
     scanning,
     speed,
     startup,
@@ -23,7 +24,7 @@ from benchmarks import (
 ROOT = Path(__file__).parents[1]
 PAGES = (
     ROOT / "README.md",
-    *(ROOT / "docs" / page for page in ("measured.md", "gpu.md", "large-tables.md", "cluster.md")),
+    *(ROOT / "docs" / page for page in ("measured.md", "gpu.md", "large-tables.md", "cluster.md", "parallel.md")),
 )
 
 
@@ -53,6 +54,7 @@ TABLES = {
     "gpu-searches": gpu_tables.searches,
     "gpu-stages": gpu_tables.stages,
     "gpu-networks": gpu_tables.networks,
+    "scaling": lambda: scaling.summary(record.read("scaling")),
     "stability": stability,
     "startup": lambda: startup.summary(record.read("startup")),
     "time-limits": lambda: time_limits.summary(record.read("time-limits")),

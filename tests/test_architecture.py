@@ -46,12 +46,13 @@ ORDER = {
     "search": (
         "shapes", "constraints", "settings", "forms", "linear_model", "guesses", "between_rows", "prediction", "rows",
         "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "error_shares", "finish",
-        "result", "columns", "threads", "loop", "live", "by_category", "frames", "templates", "all_rows",
+        "result", "columns", "threads", "workers", "ahead", "loop", "live", "by_category", "frames", "templates",
+        "all_rows",
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "groups", "networks", "unwrapping", "fixed_terms", "denominators",
         "pairs", "singles", "tails", "chains", "angles", "rational", "powers", "factored_quotients", "families",
-        "frequencies", "phases", "query_pairs", "pursuit", "nested", "parts", "grafts", "blocks",
+        "frequencies", "phases", "query_pairs", "pursuit", "grafts", "blocks", "nested", "parts",
     ),
     "studio": (
         "workspace", "words", "safety", "forms", "tables", "searches", "worker", "queue", "front", "looks", "notebook",

@@ -131,12 +131,12 @@ def test_a_pole_between_the_rows_makes_a_description_longer_unless_it_is_exact()
     table = data(noise=0.1, rows=40)
     finish = Finish(Rows.of(table, SETTINGS), SETTINGS.rules(), SETTINGS)
     fine, pole = (fit(parse(text), table) for text in ("1.0*x**2 + y", "1.0*x**2 + y + 1e-9/(x - 0.3)"))
-    assert finish.length(fine, table) == description_length(fine, table)
-    assert finish.length(pole, table) > description_length(pole, table)
+    assert finish.length(fine) == description_length(fine, table)
+    assert finish.length(pole) > description_length(pole, table)
     table = data("1/x**3")
     finish = Finish(Rows.of(table, SETTINGS), SETTINGS.rules(), SETTINGS)
     exact = measure(parse("1.0/x**3"), table)
-    assert finish.length(exact, table) == description_length(exact, table)
+    assert finish.length(exact) == description_length(exact, table)
     assert finish.rows.between.penalty(exact.expression) > 0
 
 

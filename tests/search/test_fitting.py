@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from prunesymnet.bank.query import Proposal
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import parse
@@ -60,8 +61,8 @@ def test_a_form_is_fitted_only_so_often():
 
 def test_what_does_not_seem_exact_is_tried_with_a_weight_on_every_edge():
     as_it_stands, freed = fitter(lambda x: 1 / (3 + x**2)), fitter(lambda x: 1 / (3 + x**2))
-    as_it_stands.propose(parse("1/(1 + x**2)"), "", exact=True)
-    freed.propose(parse("1/(1 + x**2)"), "", exact=False)
+    as_it_stands.propose(Proposal(parse("1/(1 + x**2)"), unexplained=0.0), None, "")
+    freed.propose(Proposal(parse("1/(1 + x**2)"), unexplained=0.1), None, "")
     assert not as_it_stands.archive.exact
     assert freed.archive.exact
 

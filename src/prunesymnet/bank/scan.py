@@ -21,6 +21,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,10 +86,23 @@ def scan(
     return [out[k] for k in range(len(regressions))]
 
 
+_may_use_threads: ContextVar[bool] = ContextVar("may_use_threads", default=True)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Scans have one thread, however many they are given: where other processes have the other cores."""
+    token = _may_use_threads.set(False)
+    try:
+        yield
+    finally:
+        _may_use_threads.reset(token)
+
+
 @contextmanager
 def threads(workers: int) -> Iterator[Callable[[Callable[[Any], Any], list[Any]], list[Any]]]:
     """A map over `workers` threads."""
-    if workers == 1:
+    if workers == 1 or not _may_use_threads.get():
         yield lambda function, items: [function(item) for item in items]
     else:
         with ThreadPoolExecutor(workers) as pool:

@@ -340,7 +340,7 @@ def fit(
     no_gradient: NoGradient = False,
     random_pruning: RandomPruning = False,
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", help="Threads; 0 is one for each core.", min=0, rich_help_panel=SEARCH)
+        int, typer.Option("--jobs", "-j", help="Workers; 0 is one for each core.", min=0, rich_help_panel=SEARCH)
     ] = 0,
     device: Annotated[
         str,

@@ -39,6 +39,7 @@ SMALLEST = 1e-300  # a mean squared error of 0 has no logarithm
 ROUNDING = 16 * float(np.finfo(np.float64).eps)  # relative: what a few dozen operations leave of the last digits
 
 
+@lru_cache(maxsize=8192)  # each formula of an archive is compared with each that comes
 def formula_bits(expression: Expression) -> float:
     """To write a formula down, its free constants aside: 3 bits per unit of complexity, log2(1 + |k|) for a whole
     number k, and 6 for pi and for a function of a number. A polynomial of one variable is written as the list of its
@@ -97,8 +98,13 @@ def residual_bits(rows: int, mse: ArrayLike) -> Array:
 
 def rough_length(expression: Expression, rows: int, mse: float) -> float:
     """The description length without a look at the derivatives: good enough to put candidates in order."""
-    free = len(expression.constants) * constant_bits(rows)
+    free = _free_constants(expression) * constant_bits(rows)
     return formula_bits(expression) + free + float(residual_bits(rows, mse))
+
+
+@lru_cache(maxsize=8192)  # asked for as often as the bits of a formula
+def _free_constants(expression: Expression) -> int:
+    return len(expression.constants)
 
 
 def description_length(result: Fit, data: Dataset, *, noise: float = 0.0) -> float:

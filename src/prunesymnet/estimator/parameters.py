@@ -8,6 +8,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from joblib import cpu_count
+from joblib.parallel import get_active_backend
 from sklearn.utils import check_random_state
 
 from prunesymnet.equations import Equation
@@ -111,11 +113,11 @@ def is_whole(value: Any) -> bool:
 
 
 def _workers(n_jobs: Any) -> int:
-    if n_jobs is None:
-        return 1
+    if n_jobs is None:  # as everywhere in scikit-learn: one, unless a `parallel_config` says otherwise
+        n_jobs = get_active_backend()[1] or 1
     if not is_whole(n_jobs) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be a number of threads, or -1 for one per core, got {n_jobs!r}")
-    return max(int(n_jobs), 0) if int(n_jobs) >= -1 else max((os.cpu_count() or 1) + 1 + int(n_jobs), 1)
+        raise ValueError(f"n_jobs must be a number of workers, or -1 for one per core, got {n_jobs!r}")
+    return max(int(n_jobs), 0) if int(n_jobs) >= -1 else max(cpu_count() + 1 + int(n_jobs), 1)
 
 
 def _seed(random_state: Any) -> int:

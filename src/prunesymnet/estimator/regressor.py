@@ -118,7 +118,9 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         How long a network is trained, with "paper" and its variants. None: what the preset has, 3,000. The default
         preset trains no network, and with it this is an error.
     n_jobs : int, default=-1
-        Threads; -1 is one for each core. Their number does not change the result.
+        Workers; -1 is one for each core that this process may use, or as a `joblib.parallel_config` around `fit` says
+        (Dask, Ray). Processes are started for searches that take longer than half a second. Their number does not
+        change the result.
     device : str, default=None
         "cpu" (as None), "cuda" (or "cuda:1" ...), "mps" or "auto": where banks are scanned and networks trained.
         "auto" is an NVIDIA GPU where there is one, from the bank's size on that makes up for starting it.

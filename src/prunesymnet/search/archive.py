@@ -92,6 +92,7 @@ class Archive:
         self.tries: dict[str, int] = {}
         self.fits = 0
         self.refused = 0  # formulas that are not allowed, and so not fitted
+        self._lengths: dict[int, tuple[Candidate, Rows, float]] = {}  # of those that are known, by identity
 
     def add(self, candidate: Candidate) -> None:
         """Keep a candidate if it is the best of its size."""
@@ -143,6 +144,12 @@ class Archive:
 
     def length(self, candidate: Candidate) -> float:
         """Its description length, roughly."""
+        known = self._lengths.get(id(candidate))
+        if known is None or known[0] is not candidate or known[1] is not self.rows:
+            self._lengths[id(candidate)] = known = candidate, self.rows, self._length(candidate)
+        return known[2]
+
+    def _length(self, candidate: Candidate) -> float:
         error = max(self.error(candidate) / self.rows.judged, self.rows.no_error)
         added = cost_bits(candidate.expression, self.costs)
         return rough_length(candidate.expression, self.rows.used.rows, error) + added  # each row once, held out or not

@@ -42,12 +42,17 @@ EVALUATIONS = 10  # of a formula on all rows, and of its derivatives, that the l
 SIMPLER = 8  # formulas that are simpler than those, to be looked at and shown
 
 
+def one_after_the_other(function: Callable[..., Any], finish: "Finish", formulas: list[Any]) -> list[Any]:
+    return [function(finish, formula) for formula in formulas]
+
+
 @dataclass(frozen=True)
 class Finish:
     """What is needed to choose: the rows, what is allowed, the settings, and the formulas that the search began with,
     which may come out again as they are. When no `seconds_left` are left, what can be left out is: fits on more rows,
     roundings, errors on held-out rows. The linear model is of the `linear_columns` (None: of all): where these were
-    chosen among many by their correlation with the target, it must show on held-out rows."""
+    chosen among many by their correlation with the target, it must show on held-out rows. `each` calls one of the
+    functions below for each of several formulas, in this process or in others."""
 
     rows: Rows
     rules: Rules
@@ -55,7 +60,9 @@ class Finish:
     first_formulas: tuple[Expression, ...] = ()
     seconds_left: Callable[[], float] = lambda: math.inf
     linear_columns: tuple[str, ...] | None = None
-    _lengths: dict[tuple[Expression, int, float], float] = field(default_factory=dict, repr=False)  # that are known
+    each: Callable[..., list[Any]] = one_after_the_other
+    deadline: float = math.inf  # of `time.monotonic`, for roundings
+    known_lengths: dict[tuple[Expression, float], float] = field(default_factory=dict, repr=False)
 
     @property
     def costs(self) -> Mapping[str, int]:
@@ -99,27 +106,30 @@ class Finish:
 
     def rounded(self, fits: list[Fit], deadline: float) -> Iterator[tuple[Fit, float, str]]:
         """Fits with their constants rounded; how long the shorter of the two readings is; and the form of both."""
-        used, snapping = self.rows.used, self.settings.snapping
-        count = max(VALUES_TO_ROUND // used.rows, FEWEST_ROUNDED)
-        for found in fits[:count]:
-            after = snap(found.expression, used, settings=snapping, deadline=deadline, allow=self.is_sound)
-            length = min(self.length(reading, used, snapping.noise) for reading in (after, found))
-            readings = [after]
-            may_read = snapping.closed_forms and not snapping.only_integers and time.monotonic() < deadline
-            if may_read and (read := as_read(after, used)) is not after:
-                readings = [read, after]
-                again = snap(read.expression, used, settings=snapping, deadline=deadline, allow=self.is_sound)
-                shorter = self.length(again, used, snapping.noise)
-                if shorter < length:  # with that exponent, other constants are round
-                    readings, length = [again, read, after], shorter
-            shown = [reading for reading in readings if self.may_be(reading.expression) and self.is_shown(reading)]
-            yield (*shown, found)[0], length, skeleton(found.expression)
+        count = max(VALUES_TO_ROUND // self.rows.used.rows, FEWEST_ROUNDED)
+        yield from self.each(Finish.rounded_one, replace(self, deadline=deadline), fits[:count])
         yield from self.plain(fits[count:])
+
+    def rounded_one(self, found: Fit) -> tuple[Fit, float, str]:
+        """A fit with its constants rounded before the deadline, the length and the form."""
+        used, snapping, deadline = self.rows.used, self.settings.snapping, self.deadline
+        after = snap(found.expression, used, settings=snapping, deadline=deadline, allow=self.is_sound)
+        length = min(self.length(reading, snapping.noise) for reading in (after, found))
+        readings = [after]
+        may_read = snapping.closed_forms and not snapping.only_integers and time.monotonic() < deadline
+        if may_read and (read := as_read(after, used)) is not after:
+            readings = [read, after]
+            again = snap(read.expression, used, settings=snapping, deadline=deadline, allow=self.is_sound)
+            shorter = self.length(again, snapping.noise)
+            if shorter < length:  # with that exponent, other constants are round
+                readings, length = [again, read, after], shorter
+        shown = [reading for reading in readings if self.may_be(reading.expression) and self.is_shown(reading)]
+        return (*shown, found)[0], length, skeleton(found.expression)
 
     def plain(self, fits: Iterable[Fit]) -> Iterator[tuple[Fit, float, str]]:
         """Fits as they are, with their lengths and forms."""
         for found in fits:
-            length = self.length(found, self.rows.used, self.settings.snapping.noise)
+            length = self.length(found, self.settings.snapping.noise)
             yield found, length, skeleton(found.expression)
 
     def fitted(self, archive: Archive) -> list[Fit]:
@@ -137,9 +147,12 @@ class Finish:
         if not archive.exact:
             forms += [form for expression in forms for form in limits_of_powers(expression)]
         allowed = [form for form in forms if self.rules.allow(form)]
-        look = FitSettings(method=self.settings.fit_method)
-        fits = [with_canonical_formula(self.fit(expression, look)) for expression in allowed]
-        return sorted(fits, key=lambda found: self.length(found, self.rows.used))
+        fits = self.each(Finish.fitted_one, self, allowed)
+        return sorted(fits, key=lambda found: self.length(found))
+
+    def fitted_one(self, expression: Expression) -> Fit:
+        """Fitted to the end, and written as it should be."""
+        return with_canonical_formula(self.fit(expression, FitSettings(method=self.settings.fit_method)))
 
     def simpler(self, archive: Archive, fits: list[Fit]) -> list[Fit]:
         """Simpler formulas that are not among those to choose from, there to be seen beside them."""
@@ -149,22 +162,25 @@ class Finish:
         forms = [form for form in forms if skeleton(form) not in known]
         if archive.exact:
             forms = forms[-SIMPLER:]
-        return [with_canonical_formula(self.fit(form, FIRST_LOOK)) for form in forms]
+        return self.each(Finish.first_look, self, forms)
 
-    def length(self, found: Fit, data: Dataset, noise: float = 0.0) -> float:
+    def first_look(self, expression: Expression) -> Fit:
+        return with_canonical_formula(self.fit(expression, FIRST_LOOK))
+
+    def length(self, found: Fit, noise: float = 0.0) -> float:
         """The description length; to what is not exact, poles and waves that the rows do not show are added."""
-        key = found.expression, id(data), noise
-        if key not in self._lengths:
-            length = description_length(found, data, noise=noise) + cost_bits(found.expression, self.costs)
+        key = found.expression, noise
+        if key not in self.known_lengths:
+            length = description_length(found, self.rows.used, noise=noise) + cost_bits(found.expression, self.costs)
             if found.mse > self.rows.no_error and math.isfinite(length) and self.settings.between_rows:
                 length += self.rows.between.penalty(found.expression)
-            self._lengths[key] = length
-        return self._lengths[key]
+            self.known_lengths[key] = length
+        return self.known_lengths[key]
 
     def is_shown(self, found: Fit) -> bool:
         """Whether the rows show what it does between them: a phase that was rounded to 0 may leave a wave that they do
         not show."""
-        return math.isfinite(self.length(found, self.rows.used))
+        return math.isfinite(self.length(found))
 
     def equations(self, known: Iterable[tuple[Fit, float, str]]) -> dict[Equation, Fit]:
         """Those that may be chosen, each form and each formula once: what differs in rounding alone is one law."""
@@ -208,7 +224,7 @@ class Finish:
         kept = front(list(equations), keep=chosen)
         if chosen.loss <= self.rows.no_error:  # what is longer than an exact formula only fits the rounding
             kept = [equation for equation in kept if equation.complexity <= chosen.complexity]
-        shown = Front(tuple(map(self.with_heldout, kept)), kept.index(chosen))
+        shown = Front(tuple(self.each(Finish.with_heldout, self, kept)), kept.index(chosen))
         if not isinstance(by, str):
             shown = replace(shown, chosen=_row(by(shown.table()), len(shown)))
         return equations[kept[shown.chosen]], replace(shown, ties=self.ties(shown))

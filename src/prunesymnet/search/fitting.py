@@ -1,12 +1,15 @@
 """From a proposed formula to a candidate in the archive: merge its constants, fit, measure, make it simpler."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from prunesymnet.bank.problem import Problem
+from prunesymnet.bank.query import Proposal
 from prunesymnet.coefficients import Fit, FitSettings, FitStatus, fit, snap
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import Dataset
-from prunesymnet.expression import Expression
+from prunesymnet.expression import Expression, canonical
 from prunesymnet.search.archive import Archive, Candidate, Pruned
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.forms import freed, merged_form, reductions, without_offset, without_small_terms
@@ -28,6 +31,27 @@ OFFSET = 4.0  # standard errors of a mean: a constant term of this size is still
 AS_GOOD = 1.01  # times the error: rounding in a fit makes more of a difference than that only by chance
 
 
+@dataclass
+class Known:
+    """What was computed ahead, by formula: those that are fitted for a proposal (which may be exact), the merged form,
+    the fit at a first look with the error on held-out rows, what it leaves of a problem's target as it stands, and its
+    rough length there. Each is the number that would be computed anyway, so that it makes no difference whether it is
+    here."""
+
+    formulas: dict[tuple[Expression, bool], tuple[Expression, ...]] = field(default_factory=dict)
+    forms: dict[Expression, tuple[Expression, str]] = field(default_factory=dict)
+    fits: dict[Expression, tuple[Fit, float]] = field(default_factory=dict)
+    unexplained: dict[Expression, float] = field(default_factory=dict)
+    lengths: dict[tuple[Expression, float], float] = field(default_factory=dict)
+
+    def add(self, other: "Known") -> None:
+        self.formulas |= other.formulas
+        self.forms |= other.forms
+        self.fits |= other.fits
+        self.unexplained |= other.unexplained
+        self.lengths |= other.lengths
+
+
 @dataclass(frozen=True)
 class Fitter:
     """Fits candidates on the training rows, measures them on those held out, and puts them into the archive."""
@@ -37,12 +61,23 @@ class Fitter:
     archive: Archive
     fits_per_form: int
     settings: SearchSettings = field(default_factory=SearchSettings)
+    known: Known = field(default_factory=Known)
 
     def candidate(self, expression: Expression, stage: str, look: FitSettings = FIRST_LOOK) -> Candidate:
         """A formula fitted and measured, and in the archive if it is allowed."""
         if not self.rules.allow(expression):
             self.archive.refused += 1
             return Candidate(Fit(expression, math.inf, -math.inf, FitStatus.NOT_FINITE, 0, 0.0), math.inf, stage)
+        known = self.known.fits.pop(expression, None) if look is FIRST_LOOK else None
+        fitted, error = known or self.fitted(expression, look)
+        candidate = self.with_known_values(Candidate(fitted, error, stage))
+        if self.archive.would_change(candidate) and not self.is_believable(candidate):
+            candidate = replace(candidate, heldout_mse=math.inf)
+        self.archive.add(candidate)
+        return candidate
+
+    def fitted(self, expression: Expression, look: FitSettings = FIRST_LOOK) -> tuple[Fit, float]:
+        """A formula fitted on the training rows, and its error on those held out."""
         fitted = fit(expression, self.rows.train, settings=self.by_method(look))
         if fitted.status is FitStatus.MAX_ITERATIONS and fitted.r2 > PROMISING:
             fitted = fit(fitted.expression, self.rows.train, settings=self.by_method(SECOND_LOOK))
@@ -51,11 +86,7 @@ class Fitter:
         error = measure(fitted.expression, self.rows.held).mse
         if not math.isfinite(fitted.mse) or len(fitted.expression.constants) > self.rows.most_constants:
             error = math.inf
-        candidate = self.with_known_values(Candidate(fitted, error, stage))
-        if self.archive.would_change(candidate) and not self.is_believable(candidate):
-            candidate = replace(candidate, heldout_mse=math.inf)
-        self.archive.add(candidate)
-        return candidate
+        return fitted, error
 
     def with_known_values(self, candidate: Candidate) -> Candidate:
         """A candidate that would do but for its shape, fitted again with the values that a law is known to have, and
@@ -84,26 +115,29 @@ class Fitter:
             return True
         return self.rows.between.shows(candidate.expression)
 
-    def propose(
-        self,
-        expression: Expression,
-        stage: str,
-        *,
-        exact: bool,
-        first: Dataset | None = None,
-        weighted: Expression | None = None,
-    ) -> None:
+    def propose(self, proposal: Proposal, problem: Problem | None, stage: str, *, first: Dataset | None = None) -> None:
+        """Fit what is to be fitted for a proposal."""
+        known = self.known.formulas.pop((proposal.expression, proposal.exact), None)
+        for formula in known or self.formulas(proposal, problem):
+            self.consider(formula, stage, first=first)
+
+    def formulas(self, proposal: Proposal, problem: Problem | None = None) -> tuple[Expression, ...]:
         """A bank's formula as it stands, and (unless it seems exact) with a weight on every edge, as in the network:
-        weights may carry the units that it lacks as it stands. `weighted` is the latter where it is known."""
-        self.consider(expression, stage, first=first)
-        if not exact or (self.rules.units is not None and not self.rules.allow(expression)):
-            self.consider(freed(expression) if weighted is None else weighted, stage, first=first)
+        weights may carry the units that it lacks as it stands. Both in terms of the table (None: it is so already)."""
+        formula, weighted = proposal.expression, None
+        if problem is not None and problem.groups is not None:
+            # In terms of the groups it is shorter, so constants are merged there.
+            formula, weighted = canonical(formula), problem.to_table(canonical(freed(formula)))
+        formula = formula if problem is None else problem.to_table(formula)
+        if proposal.exact and (self.rules.units is None or self.rules.allow(formula)):
+            return (formula,)
+        return formula, freed(formula) if weighted is None else weighted
 
     def consider(
         self, expression: Expression, stage: str, *, first: Dataset | None = None, pruned: Pruned | None = None
     ) -> None:
         """Fit a formula unless its form has been fitted often enough; on the rows of `first` before all others."""
-        merged, form = merged_form(expression, self.rows.train, expand=self.settings.expand)
+        merged, form = self.form(expression)
         tries = self.archive.tries[form] = self.archive.tries.get(form, 0) + 1
         if tries > self.fits_per_form:
             return
@@ -117,14 +151,41 @@ class Fitter:
     def without_offset(self, candidate: Candidate) -> None:
         """A candidate whose constant term may well be 0, without it: a scan fits one to everything, and a law that has
         none pays for it."""
-        largest = OFFSET * math.sqrt(candidate.fit.mse / self.rows.train.rows)
-        shorter = without_offset(candidate.expression, largest)
-        if shorter is None or self.archive.length(candidate) > self.archive.shortest() + CONTENDERS:
+        shorter = self.shorter(candidate, self.archive.shortest)
+        if shorter is None:
             return
-        merged, form = merged_form(shorter, self.rows.train)
+        merged, form = self.form(shorter, expand=False)
         tries = self.archive.tries[form] = self.archive.tries.get(form, 0) + 1
         if tries <= self.fits_per_form:
             self.improve(self.candidate(merged, candidate.stage))
+
+    def shorter(self, candidate: Candidate, shortest: Callable[[], float]) -> Expression | None:
+        """Without a constant term that may well be 0, where the candidate may be chosen beside one of the `shortest`
+        length."""
+        largest = OFFSET * math.sqrt(candidate.fit.mse / self.rows.train.rows)
+        found = without_offset(candidate.expression, largest)
+        return None if found is None or self.archive.length(candidate) > shortest() + CONTENDERS else found
+
+    def form(self, expression: Expression, *, expand: bool | None = None) -> tuple[Expression, str]:
+        """A formula with its constants merged, and its form."""
+        known = self.known.forms.pop(expression, None) if expand is None else None
+        return known or merged_form(expression, self.rows.train, expand=self.settings.expand and expand is None)
+
+    def look_ahead(self, expression: Expression, tries: dict[str, int], shortest: float) -> Known:
+        """What `consider` will compute for a formula, as far as that does not hang on the archive; `tries` are those of
+        forms so far, and `shortest` is the shortest description of all."""
+        merged, form = self.form(expression)
+        known = Known(forms={expression: (merged, form)})
+        tries[form] = tries.get(form, 0) + 1
+        if tries[form] > self.fits_per_form or not self.rules.allow(merged):
+            return known
+        known.fits[merged] = found = self.fitted(merged)
+        candidate = Candidate(*found, stage="")
+        if self.settings.pruner == "exhaustive" and (shorter := self.shorter(candidate, lambda: shortest)) is not None:
+            merged = self.form(shorter, expand=False)[0]
+            if self.rules.allow(merged):
+                known.fits[merged] = self.fitted(merged)
+        return known
 
     def by_method(self, look: FitSettings) -> FitSettings:
         """As thorough a look, by the method that is asked for."""

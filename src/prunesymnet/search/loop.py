@@ -13,9 +13,8 @@ x**2/2 - x | found a formula that is exact on held-out rows
 """
 
 import math
-import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -27,8 +26,9 @@ from prunesymnet.data import Dataset, distinct_rows
 from prunesymnet.data.losses import AUTO
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
-from prunesymnet.expression import Constant, Expression, canonical, evaluate
+from prunesymnet.expression import Constant, Expression, evaluate
 from prunesymnet.operators import select_operators
+from prunesymnet.search.ahead import Ahead, allowed, no_check
 from prunesymnet.search.archive import Archive, Candidate, PartOfArchive
 from prunesymnet.search.budget import Budget
 from prunesymnet.search.columns import SeenColumns, names_in
@@ -41,8 +41,7 @@ from prunesymnet.search.error_shares import (
     weight_bits,
 )
 from prunesymnet.search.finish import Finish
-from prunesymnet.search.fitting import Fitter
-from prunesymnet.search.forms import freed, merged_form
+from prunesymnet.search.fitting import Fitter, Known
 from prunesymnet.search.guesses import fitted_guess, read_guesses
 from prunesymnet.search.linear_model import simplest_forms
 from prunesymnet.search.result import SearchResult, Start, Update, Watcher
@@ -50,7 +49,7 @@ from prunesymnet.search.rows import Rows
 from prunesymnet.search.screening import screen
 from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
 from prunesymnet.search.stages import STAGES, Batch, Context, Stage, Training, When
-from prunesymnet.search.stages.base import SAYS_SOMETHING
+from prunesymnet.search.stages.base import SAYS_SOMETHING, Part, one_by_one
 from prunesymnet.search.stages.networks import NETWORKS, network_of
 from prunesymnet.search.stopping import (
     TO_SPARE,
@@ -63,6 +62,7 @@ from prunesymnet.search.stopping import (
 )
 from prunesymnet.search.threads import one_matrix_thread
 from prunesymnet.search.waiting import AT_ONCE, Waiting
+from prunesymnet.search.workers import Workers, threads_for_scans
 from prunesymnet.selection import NEAR_TIE
 from prunesymnet.structure import Reduction
 from prunesymnet.units import Groups, find_groups, is_sound, units_of_constants
@@ -133,8 +133,10 @@ class _Search:
         limits: Limits,
         seen: SeenColumns,
         guesses: tuple[Expression, ...] = (),
+        workers: Workers | None = None,
     ) -> None:
         self.limits, self.seen, self.told, self.guesses = limits, seen, watch, guesses
+        self.workers = workers or Workers(settings.workers)
         start, watch = seen.start(start), seen.watcher(watch)
         seed = settings.training.seed + start.again
         self.settings = settings = replace(settings, training=replace(settings.training, seed=seed))
@@ -147,15 +149,29 @@ class _Search:
         self.archive = Archive(self.rows, settings.constraints.costs)
         self.fitter = Fitter(self.rows, self.rules, self.archive, settings.fits_per_form, settings)
         first = tuple(filter(self.rules.allow, start.formulas))
-        self.finish = Finish(self.rows, self.rules, settings, first, self.seconds_to_finish, seen.first)
-        self.waiting, self.patience = Waiting(self.rows.train.rows), Patience()
+        self.ahead = Ahead(self.workers, self.fitter)
+        self.finish = Finish(
+            self.rows, self.rules, settings, first, self.seconds_to_finish, seen.first, self.ahead.each
+        )  # fmt: skip
+        self.waiting, self.patience = Waiting(self.rows.train.rows, known=self.fitter.known.lengths), Patience()
         self.watch, self.levels, self.scored = watch, start.levels, 0
         self.training: Training | None = None
         self.structure: dict[str, Reduction] = {}
         self.may_be_shares = rows.every.loss == AUTO and makes_a_difference(rows.used)
 
     def run(self) -> SearchResult:
-        status = self.until_it_ends()
+        self.workers.check = self.check
+        try:
+            status = self.until_it_ends()
+            if self.workers.busy:  # with what nobody wants any more: what is left to do would have to wait for it
+                self.workers.close()
+            self.workers.check = no_check  # it has a time of its own
+            return self.ended(status)
+        finally:
+            self.workers.close()
+
+    def ended(self, status: SearchStatus) -> SearchResult:
+        """What was found until then."""
         if self.archive.best is None:
             self.linear_model()  # nothing else was found
         best = self.best
@@ -192,7 +208,7 @@ class _Search:
             self.fitter.improve(self.fitter.candidate(expression, "start"))
         for guess in self.guesses:
             for form in fitted_guess(guess, self.rows.train):
-                self.fitter.propose(form, "start", exact=False)
+                self.fitter.propose(Proposal(form, 1.0), None, "start")
 
     def linear_model(self) -> None:
         """The linear model and a constant, or the simplest that is allowed."""
@@ -207,7 +223,7 @@ class _Search:
         """The paper's stage, or ours with banks, level by level; why they ended."""
         contexts, exhaustive, first = self.contexts(), self.settings.exhaustive, self.levels
         if self.settings.pruner != "exhaustive":
-            context = replace(contexts[-1], stages=(NETWORKS,))
+            context = replace(contexts[-1], stages=(NETWORKS,), ask=one_by_one)
             return SearchStatus.EXACT if self.take(context.run(When.START), context) else SearchStatus.MAX_EPOCHS
         if self.groups is not None and not self.groups.columns and (ended := self.one_product(contexts[-1])):
             return ended
@@ -281,20 +297,23 @@ class _Search:
         exhaustive = replace(self.settings.exhaustive, levels=self.levels)
         formulas = tuple(self.seen.put_back(candidate.expression) for candidate in self.archive.front())
         settings = replace(self.settings, exhaustive=exhaustive)
-        other = _Search(rows, settings, self.rules, self.told, Start(formulas), self.limits, self.seen)
+        other = _Search(
+            rows, settings, self.rules, self.told, Start(formulas), self.limits, self.seen, workers=self.workers
+        )
         other.archive.fits, other.archive.refused, other.scored = self.archive.fits, self.archive.refused, self.scored
         other.structure |= self.structure
         other.begin()
         if not self.is_longer_than(other):
             self.archive.fits, self.archive.refused = other.archive.fits, other.archive.refused
             return None
-        self.may_be_shares = False
+        self.may_be_shares, self.workers.check = False, other.check
         try:
             return SearchStatus.EXACT if other.archive.exact else other.stages()
         finally:  # also where a limit ends it
             self.rows, self.archive, self.fitter = other.rows, other.archive, other.fitter
             self.finish, self.waiting, self.patience = other.finish, other.waiting, other.patience
             self.scored, self.structure = other.scored, other.structure
+            self.ahead, self.workers.check = other.ahead, self.check
 
     def is_longer_than(self, shares: "_Search") -> bool:
         """Whether the rows are described in clearly fewer bits with errors that are small shares of the values."""
@@ -321,8 +340,8 @@ class _Search:
         if loss.quadratic or not (says_something or (level and loss.rejects)):
             return context
         self.rows = self.archive.rows = self.rows.around(self.best.expression if says_something else None)
-        self.fitter = replace(self.fitter, rows=self.rows)
-        self.finish = replace(self.finish, rows=self.rows, _lengths={})
+        self.fitter = replace(self.fitter, rows=self.rows, known=Known(lengths=self.waiting.known))
+        self.finish = replace(self.finish, rows=self.rows, known_lengths={})
         problem = self.problem(context.problem.groups, context.problem.dimensions)
         return replace(context, problem=problem.only(context.problem.columns), train=self.rows.train)
 
@@ -355,7 +374,7 @@ class _Search:
 
     def context(self, problem: Problem) -> Context:
         settings, exhaustive = self.settings, self.settings.exhaustive
-        workers = settings.workers or os.cpu_count() or 1
+        workers = threads_for_scans(settings.workers)
         return Context(
             problem=problem,
             budget=Budget.of(0),
@@ -365,11 +384,16 @@ class _Search:
             settings=settings,
             train=self.rows.train,
             check=self.check,
+            ask=self.ask,
         )
+
+    def ask(self, parts: Iterator[Part]) -> Iterator[tuple[Part, Batch]]:
+        return self.ahead.ask(parts)
 
     def take(self, batches: Iterable[tuple[Stage, Batch]], context: Context, then_fit: int = 0) -> bool:
         """Fit what the stages propose: at once what seems exact as it stands and what looks best, and so many of the
         rest when all are through. Whether an exact formula ends the search."""
+        self.ahead.now(self.fitter, context.problem)
         for stage, batch in batches:
             self.scored += batch.scored
             self.structure |= {str(reduction): reduction for reduction in batch.structure}
@@ -386,11 +410,7 @@ class _Search:
         return then_fit > 0 and self.fit_waiting(then_fit, context)
 
     def allowed(self, proposals: list[Proposal], context: Context) -> list[Proposal]:
-        """Without what breaks a rule: where there are rules, it would take the place of something that is fitted."""
-        if not self.rules.has_any:
-            return proposals
-        in_table = ((one, context.problem.to_table(one.expression)) for one in proposals)
-        fine = [one for one, formula in in_table if self.rules.allow(merged_form(formula, self.rows.train)[0])]
+        fine = allowed(proposals, context.problem, self.rules, self.fitter)
         self.archive.refused += len(proposals) - len(fine)
         return fine
 
@@ -401,10 +421,16 @@ class _Search:
         def unexplained(proposal: Proposal) -> float:
             """What a proposal leaves of the target; of a column that has been given up since, as it says itself."""
             formula = proposal.expression
+            known = self.fitter.known.unexplained.get(formula)
+            if known is not None:
+                return known
             return problem.unexplained(formula) if problem.has(formula) else proposal.unexplained
 
-        for part in in_parts(self.waiting.take(count, unexplained), FITS_AT_A_TIME):
+        taken = self.waiting.take(count, unexplained)
+        ahead = self.ahead.fits([proposal for _, proposal in taken])
+        for part in in_parts(taken, FITS_AT_A_TIME):
             for stage, proposal in part:
+                next(ahead, None)
                 self.fit(stage, [proposal], context)
             if self.is_over("fits"):
                 return True
@@ -416,12 +442,8 @@ class _Search:
 
     def fit(self, stage: str, proposals: Iterable[Proposal], context: Context) -> None:
         for proposal in proposals:
-            problem, formula, weighted = context.problem, proposal.expression, None
-            first = None if proposal.rows is None else problem.data.take(proposal.rows)
-            if problem.groups is not None:  # in terms of the groups it is shorter, so constants are merged there
-                formula, weighted = canonical(formula), problem.to_table(canonical(freed(formula)))
-            formula = problem.to_table(formula)
-            self.fitter.propose(formula, stage, exact=proposal.exact, first=first, weighted=weighted)
+            first = None if proposal.rows is None else context.problem.data.take(proposal.rows)
+            self.fitter.propose(proposal, context.problem, stage, first=first)
             self.check()
 
     def seconds_to_finish(self) -> float:

@@ -83,8 +83,8 @@ class SearchSettings:
     builds on: names in them that are no columns are constants to be fitted; `constants_per` is a column of
     categories, each of which may have other constants in the same formula (`runs.run` has its columns of 0
     and 1); `template` has functions for parts that are to be found, one text or one for each target by name, and
-    `parts` says more of these (`prunesymnet.search.templates`); `workers` threads share the work (0: one
-    for each core), and their number does not change the result. A formula may have a `max_complexity` (None: any) and
+    `parts` says more of these (`prunesymnet.search.templates`); `workers` share the work (0: one for
+    each core), and their number does not change the result. A formula may have a `max_complexity` (None: any) and
     must keep the `constraints`; `loss` is what an error costs, a name or a function (`prunesymnet.data.losses`);
     `selection` is one of the CRITERIA, or a function of the front's table that returns a row. Of the network: its
     `layers`, `max_epochs` and how often to prune; `reverse`: try the formula of all edges that are not nearly

@@ -7,16 +7,19 @@ from operator import attrgetter
 
 from prunesymnet.bank.query import Proposal, by_rank
 from prunesymnet.coefficients.description import rough_length
+from prunesymnet.expression import Expression
 
 AT_ONCE = 2  # of a batch, besides those that seem exact: of least error, and of shortest description
 
 
 @dataclass
 class Waiting:
-    """Proposals by the stage that made them; `rows` is how many a formula is fitted on."""
+    """Proposals by the stage that made them; `rows` is how many a formula is fitted on, and `known` are lengths that
+    were computed ahead, by formula and what it leaves."""
 
     rows: int
     proposals: list[tuple[str, Proposal]] = field(default_factory=list)
+    known: dict[tuple[Expression, float], float] = field(default_factory=dict)
 
     def add(self, stage: str, proposals: list[Proposal]) -> list[Proposal]:
         """Which to fit at once; the others wait. Those of shortest description give what is simple its turn on noisy
@@ -29,7 +32,8 @@ class Waiting:
         return [*(p for p in proposals if p.exact), *promising.values()]
 
     def length(self, proposal: Proposal) -> float:
-        return rough_length(proposal.expression, self.rows, proposal.unexplained)
+        known = self.known.get((proposal.expression, proposal.unexplained)) if self.known else None
+        return rough_length(proposal.expression, self.rows, proposal.unexplained) if known is None else known
 
     def take(self, count: int, unexplained: Callable[[Proposal], float]) -> list[tuple[str, Proposal]]:
         """So many, and the rest is given up: in equal parts those of shortest description, whatever stage they are

@@ -20,7 +20,7 @@ from prunesymnet.search.stopping import Limits
 
 FEW = ("+", "*", "/", "sin", "exp")
 SMALL = problem("exp(x)*sin(3*y) + x*y", FEW, noise=0.1, rows=16, low=0.3)
-SHOWN = [stage.name for stage in STAGES if stage.propose and stage.when in (When.START, When.LEVEL)]
+SHOWN = [stage.name for stage in STAGES if stage.proposes and stage.when in (When.START, When.LEVEL)]
 
 
 def made_up(propose=None, name="made up", when=When.LEVEL, **options):
@@ -33,7 +33,7 @@ def test_names_are_different():
 
 def test_every_stage_does_one_thing():
     for stage in STAGES:
-        assert (stage.propose is None) != (stage.queries is None), stage.name
+        assert sum(map(bool, (stage.propose, stage.batches, stage.parts, stage.queries))) == 1, stage.name
 
 
 SILENT = {"query_pairs", "groups", "in_groups", "in_groups_again", "tails"}  # there is nothing for them in the rows
@@ -148,9 +148,10 @@ def test_reciprocals_are_in_a_bank_where_there_are_quotients():
 
 def test_each_query_is_scanned_once_for_single_nodes():
     context = context_of(SMALL, stages=stages_named("fixed_terms"))
-    one = list(context.single_answers())
-    again = list(context.single_answers())
-    assert all(a is b for a, b in zip(one, again, strict=True))
+    scanned = [batch.best for part in context.single_parts for batch in part.batches()]
+    for part in context.single_parts:
+        part.make = None  # a second time it can't be
+    assert context.best_single == [best for some in scanned for best in some]
     assert len(context.best_single) == len(context.queries)
     for left, node in context.best_single:
         assert 0 <= left <= 1

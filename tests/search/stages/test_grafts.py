@@ -37,7 +37,7 @@ def grafts(truth, *formulas):
 @pytest.mark.parametrize(("near", "truth"), NEAR)
 def test_the_bank_has_what_a_near_formula_lacks(near, truth):
     truth = scene(truth)
-    found = [proposal for batch in _grafted(context_of(truth), [parse(near)]) for proposal in batch.proposals]
+    found = [proposal for batch in _grafted(context_of(truth), (parse(near),)) for proposal in batch.proposals]
     best = sorted(found, key=lambda proposal: proposal.unexplained)[:5]
     for proposal in best:
         assert proposal.unexplained == pytest.approx(truth.unexplained(proposal.expression), abs=1e-20)

@@ -51,10 +51,10 @@ STAGES: tuple[Stage, ...] = (
     IN_GROUPS_AGAIN,
     QUERY_PAIRS,
     PURSUIT,
-    NESTED,
-    PARTS,
     GRAFTS,
     BLOCKS,
+    NESTED,
+    PARTS,
 )
 
 __all__ = ["STAGES", "Batch", "Context", "Stage", "Training", "When"]

@@ -3,13 +3,17 @@
 A stage is one file here and one line in `STAGES`. It reads a `Context`, which it can't change, and gives batches of
 proposals, the most promising first; the loop fits them, keeps the best, and decides whether to go on. Instead of
 proposals a stage may give queries: `singles` and `query_pairs` ask the banks about those of all stages.
+
+Only stages that come after a level look at the formulas so far. What the others propose hangs on the problem alone, so
+that workers can be asked for it ahead of its turn, in `Part`s: a whole stage, or one batch of a stage that takes long.
 """
 
 import enum
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +21,7 @@ from numpy.typing import NDArray
 from prunesymnet.bank.bank import RECIPROCAL, Bank, Term, grow_bank
 from prunesymnet.bank.monomials import monomial_terms
 from prunesymnet.bank.problem import Problem
-from prunesymnet.bank.query import Answers, Proposal, Query, Scanner, in_parts
+from prunesymnet.bank.query import Proposal, Query, Scanner, in_parts
 from prunesymnet.bank.targets import Factor
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression, canonical
@@ -62,7 +66,8 @@ class Training:
 class Batch:
     """Proposals of a stage, the most promising first, and how many formulas were scored for them. With `then_fit`, that
     many of all that were put off are fitted before the stage goes on. `pruned` says for each proposal where in a
-    network it comes from, and `training` how that goes; `structure` is what of the problem's structure was found."""
+    network it comes from, and `training` how that goes; `structure` is what of the problem's structure was found, and
+    `best` for each query what the best single node leaves of it, and which one that is."""
 
     proposals: list[Proposal]
     scored: int = 0
@@ -70,26 +75,97 @@ class Batch:
     pruned: tuple[Pruned, ...] = ()
     training: Training | None = None
     structure: tuple[Reduction, ...] = ()
+    best: tuple[tuple[float, int], ...] = ()
 
 
 @dataclass(frozen=True)
 class Stage:
-    """`needs`: operators of which at least one must be there (none: no matter which)."""
+    """It proposes in one of three ways: by a generator of batches (`propose`); by functions, each of which makes one
+    batch (`batches`), where workers may share them; or by parts of any kind (`parts`). `needs`: operators of which at
+    least one must be there (none: no matter which)."""
 
     name: str
     when: When
     propose: Callable[["Context"], Iterator[Batch]] | None = None
     queries: Callable[["Context"], list[Query]] | None = None
     needs: tuple[str, ...] = ()
+    batches: Callable[["Context"], Iterator[Callable[[], Batch]]] | None = None
+    parts: Callable[["Context"], Iterator["Part"]] | None = None
+
+    @property
+    def proposes(self) -> bool:
+        return bool(self.propose or self.batches or self.parts)
 
     def can_run(self, problem: Problem) -> bool:
         return not self.needs or bool(set(self.needs) & set(problem.operators))
+
+    def parts_of(self, context: "Context") -> Iterator["Part"]:
+        """All that it proposes, in parts."""
+        if self.parts is not None:
+            yield from self.parts(context)
+        elif self.batches is not None:
+            yield from (Part(context, _batch_number, (self.name, k)) for k, _ in enumerate(context.batches_of(self)))
+        elif self.propose is not None:
+            yield Part(context, _whole_stage, (self.name,))
+
+
+@dataclass(eq=False)
+class Part:
+    """Batches that are still to be made, by a function of a context and of some `arguments`: all that a worker has to
+    be told. `ways_back` lead from its formulas to those of the context that asked for it, step by step. `stage` is the
+    name of the one that proposes it there, `made` are batches that were made ahead, and `best` is what these say of the
+    best single nodes, also to those that share the part in other terms."""
+
+    context: "Context"
+    make: Callable[..., Iterable[Batch]]
+    arguments: tuple[Any, ...] = ()
+    ways_back: tuple[Callable[[Batch], Batch], ...] = ()
+    stage: str = ""
+    made: list[Batch] | None = None
+    best: list[tuple[float, int]] = field(default_factory=list)
+
+    def then(self, way_back: Callable[[Batch], Batch]) -> "Part":
+        return replace(self, ways_back=(*self.ways_back, way_back), made=None)
+
+    def batches(self) -> Iterator[Batch]:
+        """One by one, made when they are asked for."""
+        for batch in self.make(self.context, *self.arguments) if self.made is None else self.made:
+            self.best.extend(batch.best if not self.best else ())
+            yield put_back(batch, self.ways_back) if self.made is None else batch
+
+
+def put_back(batch: Batch, ways: tuple[Callable[[Batch], Batch], ...]) -> Batch:
+    for way in ways:
+        batch = way(batch)
+    return batch
+
+
+def _whole_stage(context: "Context", name: str) -> Iterator[Batch]:
+    propose = context.stage(name).propose
+    return iter(()) if propose is None else propose(context)
+
+
+def _batch_number(context: "Context", name: str, number: int) -> Iterator[Batch]:
+    yield context.batches_of(context.stage(name))[number]()
+
+
+def _single_answers(context: "Context", number: int) -> Iterator[Batch]:
+    """One node of the large bank for each of some queries."""
+    answers = context.scanner.singles(context.some_queries[number], context.single_bank)
+    yield Batch(answers.proposals, answers.scored, best=tuple(answers.best))
+
+
+def one_by_one(parts: Iterator[Part]) -> Iterator[tuple[Part, Batch]]:
+    """The batches of parts, each made in its turn."""
+    for part in parts:
+        yield from ((part, batch) for batch in part.batches())
 
 
 @dataclass(frozen=True)
 class Context:
     """What a stage may know: the problem, how much it may try, the formulas so far, and (grown when first asked for)
-    the banks of its level. `check` is called now and then by stages that take long: it may raise to end them."""
+    the banks of its level. `check` is called now and then by stages that take long: it may raise to end them. `ask`
+    has parts made, by workers ahead of their turn if there are any."""
 
     problem: Problem
     budget: Budget
@@ -99,6 +175,7 @@ class Context:
     settings: SearchSettings
     train: Dataset  # all rows that candidates are fitted on; the problem has some of them
     check: Callable[[], None] = lambda: None
+    ask: Callable[[Iterator[Part]], Iterator[tuple[Part, Batch]]] = one_by_one
 
     def at(self, level: int) -> "Context":
         """At another level, whose banks are larger where a GPU scans them."""
@@ -110,12 +187,46 @@ class Context:
         return replace(self, problem=problem, budget=Budget.of(0))
 
     def run(self, *when: When) -> Iterator[tuple[Stage, Batch]]:
-        """The batches of all stages that have their turn."""
+        """The batches of all stages that have their turn: together, or after a level, where each looks at the formulas
+        so far."""
+        if When.AFTER_LEVEL not in when:
+            yield from ((self.stage(part.stage), batch) for part, batch in self.ask(self.parts(*when)))
+            return
+        for stage in self.stages_at(*when):
+            if stage.propose is not None:
+                yield from ((stage, batch) for batch in stage.propose(self))
+
+    def parts(self, *when: When, wanted: Callable[[Stage], bool] = lambda _: True) -> Iterator[Part]:
+        """All that stages propose which are `wanted` and do not look at the formulas so far."""
+        for stage in filter(wanted, self.stages_at(*when)):
+            for part in stage.parts_of(self):
+                part.stage = stage.name
+                yield part
+
+    def stages_at(self, *when: When) -> Iterator[Stage]:
         for stage in self.stages:
-            if stage.when not in when or stage.propose is None or not stage.can_run(self.problem):
+            if stage.when not in when or not stage.proposes or not stage.can_run(self.problem):
                 continue
             if stage.when is When.START or len(self.pair_bank):  # empty where no column varies within floats' range
-                yield from ((stage, batch) for batch in stage.propose(self))
+                yield stage
+
+    def stage(self, name: str) -> Stage:
+        return next(stage for stage in self.stages if stage.name == name)
+
+    @cached_property
+    def _batches(self) -> dict[str, list[Callable[[], Batch]]]:
+        return {}
+
+    def batches_of(self, stage: Stage) -> list[Callable[[], Batch]]:
+        """The functions that make the batches of a stage which has some."""
+        if stage.name not in self._batches:
+            self._batches[stage.name] = [] if stage.batches is None else list(stage.batches(self))
+        return self._batches[stage.name]
+
+    @cached_property
+    def memory(self) -> dict[Any, Any]:
+        """What a stage works out once for all of its parts: reduced problems with their contexts, queries."""
+        return {}
 
     def formula(self, candidate: Candidate) -> Expression:
         """A candidate's formula, in terms of the problem's columns."""
@@ -164,21 +275,21 @@ class Context:
         return [Query(self.problem.target), *(query for queries in asking for query in queries(self))]
 
     @cached_property
-    def _single_answers(self) -> dict[int, Answers]:
-        return {}
+    def some_queries(self) -> list[Sequence[Query]]:
+        """Some queries at a time."""
+        return list(in_parts(self.queries, QUERIES_AT_A_TIME))
 
-    def single_answers(self) -> Iterator[Answers]:
-        """One node of the large bank for each query, some queries at a time; each is scanned once."""
-        known = self._single_answers
-        for k, part in enumerate(in_parts(self.queries, QUERIES_AT_A_TIME)):
-            if k not in known:
-                known[k] = self.scanner.singles(part, self.single_bank)
-            yield known[k]
+    @cached_property
+    def single_parts(self) -> list[Part]:
+        """One node of the large bank for each query."""
+        return [Part(self, _single_answers, (k,)) for k in range(len(self.some_queries))]
 
     @cached_property
     def best_single(self) -> list[tuple[float, int]]:
         """For each query, what the best node of the large bank leaves unexplained, and which one that is."""
-        return [best for answers in self.single_answers() for best in answers.best]
+        for _ in self.ask(part for part in self.single_parts if not part.best):
+            self.check()
+        return [best for part in self.single_parts for best in part.best]
 
     def simple_terms(self, count: int) -> list[Term]:
         """The simplest nodes."""

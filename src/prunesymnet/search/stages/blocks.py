@@ -15,6 +15,7 @@ The whole formula is a block only if that leaves a product.
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -36,12 +37,16 @@ def propose(context: Context) -> Iterator[Batch]:
         parts = _next_blocks(context, done)
         reduced = with_blocks(context.problem, parts) if parts else None
         if reduced is not None:
-            for _, batch in context.of(reduced).run(When.START, When.LEVEL):
-                structure = tuple(one.mapped(lambda formula: formula.substitute(parts)) for one in batch.structure)
-                yield replace(batch, proposals=substituted(batch.proposals, parts), structure=structure)
+            inside = context.of(reduced).parts(When.START, When.LEVEL)
+            yield from (batch for _, batch in context.ask(part.then(partial(_put_back, parts)) for part in inside))
         done.add(frozenset(map(str, parts.values())))
 
     yield from passes(context, reduce)
+
+
+def _put_back(parts: dict[str, Expression], batch: Batch) -> Batch:
+    structure = tuple(one.mapped(lambda formula: formula.substitute(parts)) for one in batch.structure)
+    return replace(batch, proposals=substituted(batch.proposals, parts), structure=structure)
 
 
 def _next_blocks(context: Context, done: set[frozenset[str]]) -> dict[str, Expression]:

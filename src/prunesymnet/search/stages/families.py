@@ -1,7 +1,7 @@
 """Constants inside: members of families alone, times a node, beside a node, and two of them, for the target and for the
 queries of other stages (`bank/families.py`)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 from typing import TypeVar
@@ -31,7 +31,7 @@ COVERED = {"exp", "log", "sqrt", "inv", "sin", "cos", "square", "cube", "id", "n
 MOST_FIXED = 6  # terms of a query: beside more, anything nearly smooth explains the rest
 
 
-def propose(context: Context) -> Iterator[Batch]:
+def batches(context: Context) -> Iterator[Callable[[], Batch]]:
     bank, budget, problem = context.pair_bank, context.budget, context.problem
     known = Vocabulary(problem.operators)
     simple, factors, located, waves = (
@@ -43,31 +43,39 @@ def propose(context: Context) -> Iterator[Batch]:
     if centred and problem.groups is not None and problem.divides:  # a group may stand the other way up
         centred += [Term(1 / column, 1 / Variable(name)) for name, column in problem.nonzero_columns.items()]
     partners, target = bank.first(budget.family_partners), problem.target
-    answers = partial(_answers, bank=partners, keep=context.scanner.keep)
+    batch = partial(_batch, bank=partners, keep=context.scanner.keep)
     queries = [query for query in [*context.queries, *in_logarithms(problem)] if len(query.fixed_terms) <= MOST_FIXED]
     nodes = nodes_of(context)
     kinds = [members(columns, simple), members(centred, located), members(nodes, simple)]
     kinds = [found for found in kinds if len(found)]
     for asked in ([Query(target)], queries):
         for found in kinds:
-            yield Batch(answers(found, alone(found, asked)), len(found) * len(asked))
+            yield partial(batch, found, partial(alone, found, asked), len(found) * len(asked))
     kinds += [members(columns, waves[:1])] if waves else []
     beside = [Query(target), *(Query(target, (term,)) for term in context.simple_terms(budget.family_terms))]
     for found in kinds:
         some = bank.first(min(len(partners), budget.family_pairs // max(len(found), 1)))
         for query in beside if found is kinds[0] else beside[:1]:
-            context.check()
-            hits = [*times_nodes(found, some, query), *beside_nodes(found, some, query)]
-            yield Batch(answers(found, hits), 2 * len(found) * len(some))
+            yield partial(batch, found, partial(_with_nodes, found, some, query), 2 * len(found) * len(some))
     for inside in (columns, nodes):
         if len(found := members(inside, factors)):
             some = bank.first(min(len(partners), budget.family_pairs // len(found)))
-            yield Batch(answers(found, times_nodes(found, some, Query(target))), len(found) * len(some))
+            yield partial(batch, found, partial(times_nodes, found, some, Query(target)), len(found) * len(some))
     for families in ([*simple, *waves[:1]], simple):
         both = members(columns, families)
         if 0 < len(both) ** 2 <= 2 * budget.family_pairs:
-            yield Batch(answers(both, beside_members(both, Query(target))), len(both) ** 2 // 2)
+            yield partial(batch, both, partial(beside_members, both, Query(target)), len(both) ** 2 // 2)
             return
+
+
+def _batch(found: Members, scan: Callable[[], list[Hit]], scored: int, *, bank: Bank, keep: int) -> Batch:
+    """What a scan of members finds."""
+    return Batch(_answers(found, scan(), bank=bank, keep=keep), scored)
+
+
+def _with_nodes(found: Members, bank: Bank, query: Query) -> list[Hit]:
+    """A member times a node, and beside one."""
+    return [*times_nodes(found, bank, query), *beside_nodes(found, bank, query)]
 
 
 def nodes_of(context: Context) -> list[Term]:
@@ -121,4 +129,4 @@ def _promising(entries: list[tuple[float, int, T]], count: int, rows: int) -> li
     return [item for _, _, item in islice(different.values(), count)]
 
 
-FAMILIES = Stage("families", When.LEVEL, propose)
+FAMILIES = Stage("families", When.LEVEL, batches=batches)

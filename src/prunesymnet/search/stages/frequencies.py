@@ -19,7 +19,7 @@ from prunesymnet.bank.query import EXACT, Proposal, Query
 from prunesymnet.bank.regression import Regression, Residual
 from prunesymnet.coefficients.linear import weighted_least_squares
 from prunesymnet.expression import Constant, apply
-from prunesymnet.search.stages.base import Batch, Context, Stage, When
+from prunesymnet.search.stages.base import Batch, Context, Part, Stage, When
 
 Array = NDArray[np.float64]
 
@@ -32,26 +32,39 @@ SINGULAR = 1e-4  # of the variation of sine and cosine that must be left for bot
 PURE = 0.3  # of a wave's size that may be off for it to be tried as a sine or cosine without a phase
 
 
-def propose(context: Context) -> Iterator[Batch]:
+def parts(context: Context) -> Iterator[Part]:
     """Waves of simple nodes, alone, beside a term, in sums."""
-    names = functions_of(context)
+    yield from (Part(context, kind) for kind in (lower_frequencies, waves_of_products, waves_beside_terms))
+
+
+def lower_frequencies(context: Context) -> Iterator[Batch]:
+    """Of more nodes, the lower frequencies."""
+    bank, budget = context.pair_bank, context.budget
+    nodes = bank.algebraic_nodes()[budget.wave_nodes : budget.slow_wave_nodes]
+    yield _alone(context, bank, {node: Grid.of(bank.values[node], FREQUENCIES // LOWER) for node in nodes})
+
+
+def waves_of_products(context: Context) -> Iterator[Batch]:
+    bank = context.single_bank
+    nodes = bank.monomials()[: 4 * context.budget.wave_nodes]
+    yield _alone(context, bank, {node: Grid.of(bank.values[node], FREQUENCIES) for node in nodes})
+
+
+def waves_beside_terms(context: Context) -> Iterator[Batch]:
+    """Alone and beside a simple term, then beside the best of these."""
     target, bank, budget = context.problem.target, context.pair_bank, context.budget
-    waves, nodes, alone = Waves(bank, context.scanner.keep, names), bank.algebraic_nodes(), [Query(target)]
-    lower = {
-        node: Grid.of(bank.values[node], FREQUENCIES // LOWER)
-        for node in nodes[budget.wave_nodes : budget.slow_wave_nodes]
-    }
-    yield Batch(waves.proposals(waves.scan(alone, lower), alone, lower))
-    products = context.single_bank.monomials()[: 4 * budget.wave_nodes]
-    of_products = Waves(context.single_bank, context.scanner.keep, names)
-    grids = {node: Grid.of(context.single_bank.values[node], FREQUENCIES) for node in products}
-    yield Batch(of_products.proposals(of_products.scan(alone, grids), alone, grids))
+    waves, nodes = Waves(bank, context.scanner.keep, functions_of(context)), bank.algebraic_nodes()
     grids = {node: Grid.of(bank.values[node], FREQUENCIES) for node in nodes[: budget.wave_nodes]}
-    queries = [*alone, *(Query(target, (bank.term(node),)) for node in nodes[: budget.wave_terms])]
+    queries = [Query(target), *(Query(target, (bank.term(node),)) for node in nodes[: budget.wave_terms])]
     hits = waves.scan(queries, grids)
     yield Batch(waves.proposals(hits, queries, grids))
     more = waves.beside_the_best(hits, queries, grids)
     yield Batch(waves.proposals(waves.scan(more, grids), more, grids))
+
+
+def _alone(context: Context, bank: Bank, grids: "dict[int, Grid]") -> Batch:
+    waves, alone = Waves(bank, context.scanner.keep, functions_of(context)), [Query(context.problem.target)]
+    return Batch(waves.proposals(waves.scan(alone, grids), alone, grids))
 
 
 def functions_of(context: Context) -> tuple[str, ...]:
@@ -201,4 +214,4 @@ class Waves:
         return more
 
 
-FREQUENCIES_OF_NODES = Stage("frequencies", When.LEVEL, propose, needs=("sin", "cos"))
+FREQUENCIES_OF_NODES = Stage("frequencies", When.LEVEL, parts=parts, needs=("sin", "cos"))

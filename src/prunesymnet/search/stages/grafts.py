@@ -31,6 +31,7 @@ from prunesymnet.search.stages.base import (
     QUERIES_AT_A_TIME,
     Batch,
     Context,
+    Part,
     Stage,
     When,
     measured,
@@ -54,26 +55,48 @@ def propose(context: Context) -> Iterator[Batch]:
         found = map(context.formula, context.archive.front())
         fresh = [f for f in found if f.complexity <= LONGEST and f not in done and context.problem.has(f)]
         done.update(fresh)
-        yield from _grafted(context, fresh)
+        yield from _grafted(context, tuple(fresh))
 
     yield from passes(context, graft, LONGEST)
 
 
-def _grafted(context: Context, formulas: list[Expression]) -> Iterator[Batch]:
+def _grafted(context: Context, formulas: tuple[Expression, ...]) -> Iterator[Batch]:
     """One node for each branch, and two for those queries that one answers best."""
+    count, best = len(_queries(context, formulas)), list[float]()
+    numbers = [list(some) for some in in_parts(range(count), QUERIES_AT_A_TIME)]
+    for _, batch in context.ask(Part(context, one_node, (formulas, some), stage="grafts") for some in numbers):
+        best.extend(left for left, _ in batch.best)
+        yield batch
+    order = sorted(range(count), key=lambda k: best[k])
+    numbers = [list(some) for some in in_parts(order[:PAIRED], PAIRS_AT_A_TIME)]
+    parts = (Part(context, two_nodes, (formulas, some), stage="grafts") for some in numbers)
+    yield from (batch for _, batch in context.ask(parts))
+
+
+def _queries(context: Context, formulas: tuple[Expression, ...]) -> list[Query]:
+    """About all branches of some formulas."""
+    if formulas not in context.memory:
+        beside, problem = context.polynomial_terms(2), context.problem
+        found = [query for formula in formulas for query in branch_queries(formula, problem, beside)]
+        context.memory[formulas] = found
+    queries: list[Query] = context.memory[formulas]
+    return queries
+
+
+def one_node(context: Context, formulas: tuple[Expression, ...], numbers: list[int]) -> Iterator[Batch]:
+    """The answers to some of the queries, and what the best node leaves of y itself for each."""
     problem, bank = context.problem, context.single_bank
-    beside = context.polynomial_terms(2)
-    queries = [query for formula in formulas for query in branch_queries(formula, problem, beside)]
-    best: list[float] = []
-    for part in in_parts(queries, QUERIES_AT_A_TIME):
-        answers = context.scanner.singles(part, bank)
-        for query, (_, node) in zip(part, answers.best, strict=True):
-            best.append(problem.unexplained(query.formula([bank.term(node)])))
-        yield Batch(measured(answers.proposals, problem), answers.scored)
-    order = sorted(range(len(queries)), key=lambda k: best[k])
-    for part in in_parts([queries[k] for k in order[:PAIRED]], PAIRS_AT_A_TIME):
-        answers = context.scanner.pairs(part, context.pair_bank.first(PAIR_NODES))
-        yield Batch(measured(answers.proposals, problem), answers.scored)
+    queries = [_queries(context, formulas)[k] for k in numbers]
+    answers = context.scanner.singles(queries, bank)
+    pairs = zip(queries, answers.best, strict=True)
+    best = tuple((problem.unexplained(query.formula([bank.term(node)])), node) for query, (_, node) in pairs)
+    yield Batch(measured(answers.proposals, problem), answers.scored, best=best)
+
+
+def two_nodes(context: Context, formulas: tuple[Expression, ...], numbers: list[int]) -> Iterator[Batch]:
+    queries = [_queries(context, formulas)[k] for k in numbers]
+    answers = context.scanner.pairs(queries, context.pair_bank.first(PAIR_NODES))
+    yield Batch(measured(answers.proposals, context.problem), answers.scored)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

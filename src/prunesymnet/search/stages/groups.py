@@ -6,8 +6,9 @@ deeper. What is found is put back and fitted on y itself. The search of what is 
 have a group inside.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice, product
 
 import numpy as np
@@ -18,7 +19,7 @@ from prunesymnet.bank.query import Proposal
 from prunesymnet.bank.targets import Factor
 from prunesymnet.coefficients.description import rough_length
 from prunesymnet.expression import Constant, Expression, Variable, evaluate
-from prunesymnet.search.stages.base import Batch, Context, Stage, When
+from prunesymnet.search.stages.base import Batch, Context, Part, Stage, When, one_by_one
 from prunesymnet.structure.frame import Found
 from prunesymnet.structure.products import Product
 from prunesymnet.structure.quantities import Quantity
@@ -37,16 +38,16 @@ def propose(context: Context) -> Iterator[Batch]:
         yield Batch([], structure=(_reduction(context.structure),))
 
 
-def propose_in_groups(context: Context) -> Iterator[Batch]:
+def parts_in_groups(context: Context) -> Iterator[Part]:
     """The search of what is left, in the simplest way, when short formulas of the columns have been tried."""
     if context.structure is not None and GROUPS in context.stages:
-        yield from _batches(context, context.structure, again=False)
+        yield from _parts(context, context.structure, again=False)
 
 
-def propose_again(context: Context) -> Iterator[Batch]:
+def parts_again(context: Context) -> Iterator[Part]:
     """The other ways, when most stages have had their turn."""
     if context.structure is not None and GROUPS in context.stages:
-        yield from _batches(context, context.structure, again=True)
+        yield from _parts(context, context.structure, again=True)
 
 
 def _reduction(found: Found | Product) -> Reduction:
@@ -55,30 +56,43 @@ def _reduction(found: Found | Product) -> Reduction:
     return Reduction(quantity, shown, found.unexplained, found.second, isinstance(found, Product))
 
 
-def _batches(context: Context, found: Found | Product, *, again: bool) -> Iterator[Batch]:
-    names = _free_names(context.problem, len(found.groups))
+def _parts(context: Context, found: Found | Product, *, again: bool) -> Iterator[Part]:
     if isinstance(found, Product):
-        yield from of_factors(context, found, names, first=int(again))
+        yield Part(context, of_factors, (int(again),))
         return
+    names = _free_names(context.problem, len(found.groups))
     reduction, shown = _reduction(found), {n: group.shown for n, group in zip(names, found.groups, strict=True)}
-    for batch, reduced in of_groups(context, found, names, again=again):
-        inner = tuple(one.inside(reduction, shown) for one in batch.structure)
-        yield replace(batch, proposals=[reduced.put_back(p) for p in batch.proposals], structure=inner)
+    for part, reduced in of_groups(context, found, names, again=again):
+        yield part.then(partial(_put_back, reduced, reduction, shown))
 
 
-def of_groups(context: Context, found: Found, names: list[str], *, again: bool) -> "Iterator[tuple[Batch, Reduced]]":
-    """The batches of all stages on the problem whose columns are the groups, in several ways; of the first way, or of
+def _put_back(reduced: "Reduced", reduction: Reduction, shown: dict[str, Expression], batch: Batch) -> Batch:
+    inner = tuple(one.inside(reduction, shown) for one in batch.structure)
+    return replace(batch, proposals=[reduced.put_back(p) for p in batch.proposals], structure=inner)
+
+
+def of_groups(context: Context, found: Found, names: list[str], *, again: bool) -> "Iterator[tuple[Part, Reduced]]":
+    """The parts of all stages on the problem whose columns are the groups, in several ways; of the first way, or of
     the others and of the slow stages."""
     ways = list(product(found.factors[:FACTORS], orientations(found.groups)))[: WAYS[min(context.budget.level, 1)]]
-    made = [reduced_problem(context.problem, factor, groups, names) for factor, groups in ways]
-    searches = [(made[0], True), *((other, False) for other in made[1:])][::-1] if again else [(made[0], False)]
-    for reduced, slow in searches:
-        if reduced is not None:
-            yield from ((batch, reduced) for batch in batches_of(context, reduced.problem, slow=slow))
+    order = range(len(ways))[::-1] if again else range(1)
+    for k in order:
+        if ("way", k) not in context.memory:
+            reduced = reduced_problem(context.problem, *ways[k], names)
+            inner = None if reduced is None else replace(context, problem=reduced.problem)
+            context.memory["way", k] = reduced, inner
+        reduced, inner = context.memory["way", k]
+        if reduced is not None and inner is not None:
+            slow = again and k == 0
+            yield from ((part, reduced) for part in inner.parts(When.START, When.LEVEL, wanted=_stages(slow=slow)))
 
 
-def of_factors(context: Context, found: Product, names: list[str], *, first: int) -> Iterator[Batch]:
+def of_factors(context: Context, first: int) -> Iterator[Batch]:
     """A function of the `first` group, with the other's as it was fitted; then the other, with the best of these."""
+    found = context.structure
+    if not isinstance(found, Product):
+        return
+    names = _free_names(context.problem, len(found.groups))
     rows, group, other = len(context.problem.y), found.groups[first], found.groups[1 - first]
     fitted = Quantity(found.factor.values * found.curves[1 - first], Constant(1), Constant(1))
     reduced = reduced_problem(context.problem, fitted, (group,), names[:1])
@@ -100,10 +114,15 @@ def of_factors(context: Context, found: Product, names: list[str], *, first: int
                 yield replace(batch, proposals=[rest.put_back(p) for p in batch.proposals], structure=())
 
 
-def batches_of(context: Context, problem: Problem, *, slow: bool = False) -> Iterator[Batch]:
-    """Of the stages that are slow, or of the others, on another problem."""
-    stages = tuple(stage for stage in context.stages if (stage.name in SLOW) == slow or stage.propose is None)
-    yield from (batch for _, batch in replace(context, problem=problem, stages=stages).run(When.START, When.LEVEL))
+def _stages(*, slow: bool) -> Callable[[Stage], bool]:
+    """Whether a stage is among those that are slow, or among the others."""
+    return lambda stage: (stage.name in SLOW) == slow
+
+
+def batches_of(context: Context, problem: Problem) -> Iterator[Batch]:
+    """Of the stages that are not slow, on another problem."""
+    parts = replace(context, problem=problem).parts(When.START, When.LEVEL, wanted=_stages(slow=False))
+    yield from (batch for _, batch in one_by_one(parts))
 
 
 def orientations(groups: tuple[Quantity, ...]) -> list[tuple[Quantity, ...]]:
@@ -155,5 +174,5 @@ def _free_names(problem: Problem, count: int) -> list[str]:
 
 
 GROUPS = Stage("groups", When.LEVEL, propose)
-IN_GROUPS = Stage("in_groups", When.LEVEL, propose_in_groups)
-IN_GROUPS_AGAIN = Stage("in_groups_again", When.LEVEL, propose_again)
+IN_GROUPS = Stage("in_groups", When.LEVEL, parts=parts_in_groups)
+IN_GROUPS_AGAIN = Stage("in_groups_again", When.LEVEL, parts=parts_again)

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
-from prunesymnet.search.stages.base import Batch, Context, Stage, When
+from prunesymnet.search.stages.base import Context, Part, Stage, When
 
 
-def propose(context: Context) -> Iterator[Batch]:
-    for answers in context.single_answers():
-        yield Batch(answers.proposals, answers.scored)
+def parts(context: Context) -> Iterator[Part]:
+    yield from context.single_parts
 
 
-SINGLES = Stage("singles", When.LEVEL, propose)
+SINGLES = Stage("singles", When.LEVEL, parts=parts)
