@@ -286,6 +286,13 @@ def test_only_text_is_read(text):
 # Hostile texts
 
 
+@pytest.mark.parametrize(("text", "word"), [("2*exp[z]", "exp"), ("pi[z]", "pi"), ("x + lambda[z]", "lambda")])
+def test_what_has_an_index_must_be_a_name(text, word):
+    with pytest.raises(ParseError, match=f"'{word}' is .*needs another name") as problem:
+        parse(text)
+    assert problem.value.column == text.index(word)
+
+
 def test_what_was_read_can_be_read_again_however_deep_it_is():
     for text in ("-" * 1000 + "x", "1/(-" * 450 + "x" + ")" * 450):
         assert parse(to_text(parse(text))) == parse(text)

@@ -222,7 +222,7 @@ class _Parser:
         return sign * value
 
     def name(self, token: _Token, after: _Token) -> tuple[int, bool]:
-        row = self.table.get(token.text)
+        row, base = self.table.get(token.text), (index_of(token.text) or (token.text,))[0]
         if after.text == "(":
             row = row or self.table.get(OTHER_NAMES.get(token.text, ""))
             if row is not None and row.arity == 0:
@@ -241,8 +241,10 @@ class _Parser:
         elif self.variables is not None and token.text not in self.variables:
             names = ", ".join(self.variables)
             raise self.fail(f"unknown variable {token.text!r}; the variables are {names}", token.column)
-        elif keyword.iskeyword(token.text):
-            raise self.fail(f"{token.text!r} is a word of Python's own; a variable needs another name", token.column)
+        elif keyword.iskeyword(base):
+            raise self.fail(f"{base!r} is a word of Python's own; a variable needs another name", token.column)
+        elif base in OPERATORS:
+            raise self.fail(f"{base!r} is an operator; a constant with an index needs another name", token.column)
         else:
             self.operands.append(Variable(token.text))
         return 1, False
