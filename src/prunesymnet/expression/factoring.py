@@ -29,6 +29,7 @@ from prunesymnet.expression.canonical.terms import (
     Terms,
     number_tree,
     sort_terms,
+    to_key,
     to_tree,
 )
 from prunesymnet.expression.expanding import expanded
@@ -95,13 +96,29 @@ def _inside(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
     return Apply(operator, operands)
 
 
+class _Sum:
+    """Terms in their order, as what a cache knows them by: 2 and 2.0, which may be any number, are not the same."""
+
+    __slots__ = ("key", "terms")
+
+    def __init__(self, terms: Terms) -> None:
+        ordered = sort_terms(terms)
+        self.terms, self.key = dict(ordered), to_key(ordered)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Sum) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
 def _factored(terms: Terms) -> Terms:
-    return dict(_factored_items(frozenset(terms.items())))
+    return dict(_factored_sum(_Sum(terms)))
 
 
 @lru_cache(maxsize=4096)  # x out of a sum and then y leaves the same as y and then x
-def _factored_items(items: frozenset[tuple[Monomial, Number]]) -> tuple[tuple[Monomial, Number], ...]:
-    terms: Terms = dict(sort_terms(dict(items)))
+def _factored_sum(total: _Sum) -> Terms:
+    terms = total.terms
     while len(terms) > 1:
         size = to_tree(terms).complexity
         common = _common(terms) if len(terms) <= MANY_TERMS else _most_common(terms)[:1]
@@ -112,7 +129,7 @@ def _factored_items(items: frozenset[tuple[Monomial, Number]]) -> tuple[tuple[Mo
         if best is None or to_tree(best).complexity >= size + (len(best) == 1):
             break
         terms = best
-    return tuple(terms.items())
+    return terms
 
 
 def _most_common(terms: Terms) -> list[tuple[Atom, Number]]:
