@@ -46,7 +46,7 @@ ORDER = {
     "search": (
         "shapes", "constraints", "settings", "forms", "linear_model", "guesses", "between_rows", "prediction", "rows",
         "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "error_shares", "finish",
-        "result", "columns", "threads", "workers", "ahead", "loop", "live", "by_category", "frames", "templates",
+        "result", "columns", "threads", "workers", "ahead", "contexts", "loop", "live", "by_category", "frames", "templates",
         "all_rows",
     ),
     "search.stages": (
@@ -58,7 +58,7 @@ ORDER = {
         "workspace", "words", "safety", "forms", "tables", "searches", "worker", "queue", "front", "looks", "notebook",
         "studio", "pages", "server",
     ),
-    "cli": ("settings", "printing", "tables", "many", "demo", "draw", "app"),
+    "cli": ("options", "settings", "printing", "tables", "many", "demo", "draw", "app"),
     "estimator": ("parameters", "tables", "forms", "large", "regressor"),
     "many": ("tables", "result", "fitting"),
     "runs": ("files", "records", "model", "log", "folder", "run"),

@@ -14,13 +14,12 @@ x**2/2 - x | found a formula that is exact on held-out rows
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
 
-from prunesymnet.bank.problem import Problem
-from prunesymnet.bank.query import Proposal, Scanner, in_parts
+from prunesymnet.bank.query import Proposal, in_parts
 from prunesymnet.coefficients import Fit
 from prunesymnet.data import Dataset, distinct_rows
 from prunesymnet.data.losses import AUTO
@@ -29,10 +28,10 @@ from prunesymnet.errors import NothingFoundError
 from prunesymnet.expression import Constant, Expression, evaluate
 from prunesymnet.operators import select_operators
 from prunesymnet.search.ahead import Ahead, allowed, no_check
-from prunesymnet.search.archive import Archive, Candidate, PartOfArchive
-from prunesymnet.search.budget import Budget
+from prunesymnet.search.archive import Archive, Candidate
 from prunesymnet.search.columns import SeenColumns, names_in
 from prunesymnet.search.constraints import Rules
+from prunesymnet.search.contexts import Contexts
 from prunesymnet.search.error_shares import (
     LARGEST_SHARE,
     grow_with_target,
@@ -48,7 +47,7 @@ from prunesymnet.search.result import SearchResult, Start, Update, Watcher
 from prunesymnet.search.rows import Rows
 from prunesymnet.search.screening import screen
 from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
-from prunesymnet.search.stages import STAGES, Batch, Context, Stage, Training, When
+from prunesymnet.search.stages import Batch, Context, Stage, Training, When
 from prunesymnet.search.stages.base import SAYS_SOMETHING, Part, one_by_one
 from prunesymnet.search.stages.networks import NETWORKS, network_of
 from prunesymnet.search.stopping import (
@@ -62,14 +61,13 @@ from prunesymnet.search.stopping import (
 )
 from prunesymnet.search.threads import one_matrix_thread
 from prunesymnet.search.waiting import AT_ONCE, Waiting
-from prunesymnet.search.workers import Workers, threads_for_scans
+from prunesymnet.search.workers import Workers
 from prunesymnet.selection import NEAR_TIE
 from prunesymnet.structure import Reduction
-from prunesymnet.units import Groups, find_groups, is_sound, units_of_constants
+from prunesymnet.units import find_groups, units_of_constants
 
 SCREENING = Stage("columns", When.START)  # what is found while columns are chosen
 FITS_AT_A_TIME = 16  # of those that waited, between two looks at whether to stop
-SCAN_MEMORY = 0.5  # of the memory that banks may have: for the copies of one that a scan needs
 
 
 def search(
@@ -145,6 +143,7 @@ class _Search:
         self.groups = None
         if self.units is not None and self.units.coherent and not seen.origins:
             self.groups = find_groups(self.units, rows.every.columns)
+        self.contexts = Contexts(settings, self.units, self.groups, self.check, self.ask)
         self.rows, self.rules = rows, replace(rules, units=self.units)
         self.archive = Archive(self.rows, settings.constraints.costs)
         self.fitter = Fitter(self.rows, self.rules, self.archive, settings.fits_per_form, settings)
@@ -221,7 +220,8 @@ class _Search:
 
     def stages(self) -> SearchStatus:
         """The paper's stage, or ours with banks, level by level; why they ended."""
-        contexts, exhaustive, first = self.contexts(), self.settings.exhaustive, self.levels
+        exhaustive, first = self.settings.exhaustive, self.levels
+        contexts = self.contexts.all(self.rows, self.archive)
         if self.settings.pruner != "exhaustive":
             context = replace(contexts[-1], stages=(NETWORKS,), ask=one_by_one)
             return SearchStatus.EXACT if self.take(context.run(When.START), context) else SearchStatus.MAX_EPOCHS
@@ -249,7 +249,7 @@ class _Search:
                     if ended is not None:
                         return ended
             if self.archive is not archive:  # errors are counted in another way now
-                contexts = self.same_columns(contexts)
+                contexts = self.contexts.again(contexts, self.rows, self.archive)
                 progress.length = self.archive.shortest()
         return SearchStatus.EXACT if self.archive.exact else SearchStatus.FINISHED
 
@@ -325,13 +325,9 @@ class _Search:
     def is_noise_left(self, context: Context, progress: Progress, *, last: bool) -> bool:
         """Whether what the formula of the shortest description leaves looks like noise."""
         chosen = next(iter(self.finish.fitted(self.archive)), None)
-        judged = last or (chosen is not None and self.is_pure(chosen.expression))
+        judged = last or (chosen is not None and self.contexts.is_pure(chosen.expression))
         settled = judged and progress.is_settled(self.archive.shortest())
         return looks_like_noise(context, chosen, settled=settled)
-
-    def is_pure(self, expression: Expression) -> bool:
-        """Whether a formula is dimensionally sound with pure numbers as constants."""
-        return self.units is not None and is_sound(expression, replace(self.units, constants=False))
 
     def refocused(self, context: Context, level: int) -> Context:
         """With the rows weighted by how far they are from the best formula, where the loss is not the squared one: the
@@ -342,50 +338,7 @@ class _Search:
         self.rows = self.archive.rows = self.rows.around(self.best.expression if says_something else None)
         self.fitter = replace(self.fitter, rows=self.rows, known=Known(lengths=self.waiting.known))
         self.finish = replace(self.finish, rows=self.rows, known_lengths={})
-        problem = self.problem(context.problem.groups, context.problem.dimensions)
-        return replace(context, problem=problem.only(context.problem.columns), train=self.rows.train)
-
-    def same_columns(self, contexts: list[Context]) -> list[Context]:
-        """What the stages may know of the rows and formulas as they are now, of the same columns."""
-        pairs = zip(self.contexts(), contexts, strict=True)
-        return [replace(now, problem=now.problem.only(before.problem.columns)) for now, before in pairs]
-
-    def problem(self, groups: Groups | None = None, dimensions: Mapping[str, float] | None = None) -> Problem:
-        """The training rows that are scanned."""
-        rows, settings = self.settings.exhaustive.rows, self.settings
-        return Problem.of(
-            self.rows.train, settings.searched_operators, rows, settings.seed, groups=groups, dimensions=dimensions
-        )
-
-    def contexts(self) -> list[Context]:
-        """What the stages may know, at the first level. With units, first the dimensionless groups of the columns: all
-        constants are pure numbers there. Then (if constants may carry units, or there are no groups) the columns, of
-        which nodes are made that are dimensionally sound."""
-        if self.units is None:
-            return [self.context(self.problem())]
-        contexts = []
-        if self.groups is not None and self.groups.columns:
-            context = self.context(self.problem(self.groups))
-            sound = PartOfArchive(self.archive, lambda candidate: self.is_pure(candidate.expression))
-            contexts.append(replace(context, archive=sound) if self.units.constants else context)
-        if self.units.constants or not contexts:
-            contexts.append(self.context(self.problem(None, self.units.dimensions)))
-        return contexts
-
-    def context(self, problem: Problem) -> Context:
-        settings, exhaustive = self.settings, self.settings.exhaustive
-        workers = threads_for_scans(settings.workers)
-        return Context(
-            problem=problem,
-            budget=Budget.of(0),
-            scanner=Scanner(exhaustive.keep, workers, exhaustive.device, exhaustive.memory * SCAN_MEMORY),
-            archive=self.archive,
-            stages=tuple(stage for stage in STAGES if stage.name not in exhaustive.without),
-            settings=settings,
-            train=self.rows.train,
-            check=self.check,
-            ask=self.ask,
-        )
+        return self.contexts.with_rows(context, self.rows)
 
     def ask(self, parts: Iterator[Part]) -> Iterator[tuple[Part, Batch]]:
         return self.ahead.ask(parts)

@@ -48,11 +48,8 @@ def test_a_stage_may_be_alone(name):
 def test_a_stage_that_is_switched_off_is_not_there(name):
     settings = SearchSettings(exhaustive=ExhaustiveSettings(without=(name,)))
     seen = SeenColumns(SMALL.data, SMALL.data.names)
-    there = (
-        _Search(Rows.of(SMALL.data, settings), settings, settings.rules(), None, Start(), Limits(), seen)
-        .contexts()[0]
-        .stages
-    )
+    ours = _Search(Rows.of(SMALL.data, settings), settings, settings.rules(), None, Start(), Limits(), seen)
+    there = ours.contexts.all(ours.rows, ours.archive)[0].stages
     assert [stage.name for stage in there] == [stage.name for stage in STAGES if stage.name != name]
 
 
