@@ -46,8 +46,8 @@ ORDER = {
     "search": (
         "shapes", "constraints", "settings", "forms", "linear_model", "guesses", "between_rows", "prediction", "rows",
         "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "error_shares", "finish",
-        "result", "columns", "threads", "workers", "ahead", "contexts", "loop", "live", "by_category", "frames", "templates",
-        "all_rows",
+        "result", "columns", "threads", "workers", "ahead", "contexts", "loop", "live", "by_category", "frames",
+        "templates", "all_rows",
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "groups", "networks", "unwrapping", "fixed_terms", "denominators",
