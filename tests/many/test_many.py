@@ -154,6 +154,21 @@ def test_ctrl_c_returns_what_is_finished():
     assert found.table()["status"].iloc[-1] == "not fitted"
 
 
+def test_ctrl_c_within_a_search_ends_all_and_keeps_what_it_has():
+    calls = []
+
+    def interrupt(update):
+        calls.append(update)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    estimator = PruneSymRegressor(max_evaluations=10**7, progress=False, callbacks=[interrupt])
+    noise = np.random.default_rng(0).normal(size=len(X))
+    with pytest.warns(InterruptedWarning, match="2 of 3 tables were not fitted"):
+        found = fit_many([(X, noise), (X, X[:, 0]), (X, X[:, 0])], estimator, n_jobs=1)
+    assert [fit.status for fit in found.fits] == ["interrupted", "not fitted", "not fitted"]
+
+
 def test_a_watcher_gets_results_as_they_come_and_can_end_it():
     seen = []
 

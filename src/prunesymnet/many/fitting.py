@@ -111,7 +111,8 @@ def _take_earlier(folder: Path, state: "_State", prototype: PruneSymRegressor) -
     functions = {name: value for name, value in own.items() if callable(value)}
     earlier = read_models(folder, own_operators(settings), functions)
     for one in earlier.fits:
-        if one.model is not None and one.key in state.tables and _digest(state.task(one.key)) == one.digest:
+        whole = one.model is not None and not one.is_interrupted
+        if whole and one.key in state.tables and _digest(state.task(one.key)) == one.digest:
             state.take(one)
 
 
@@ -273,6 +274,8 @@ def _attempt(keys: Sequence[Hashable], state: _State, n_jobs: int | None) -> tup
     try:
         for one in _results(tasks(), n_jobs):
             state.take(one)
+            if one.is_interrupted:  # a search has taken Ctrl-C for itself
+                raise KeyboardInterrupt
             if state.ended:
                 break
     except Exception as problem:  # of the workers, since one of a table is a result

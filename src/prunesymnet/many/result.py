@@ -23,6 +23,7 @@ from prunesymnet.expression.tree import is_free, transform
 from prunesymnet.operators import Operator
 from prunesymnet.runs import load_model, records
 from prunesymnet.runs.files import seal, unseal, write_whole
+from prunesymnet.search import SearchStatus
 from prunesymnet.version import __version__
 
 KIND = "prunesymnet models"
@@ -31,6 +32,7 @@ SECONDS_BETWEEN = 5.0  # after which the file that names the models is written a
 MOST_OF_A_KEY = 40  # characters in the name of a file
 NOT_FITTED = "not fitted"
 FAILED = "failed"
+INTERRUPTED = SearchStatus.INTERRUPTED.value
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,11 @@ class TableFit:
         if self.model is None:
             return FAILED if self.error else NOT_FITTED
         return "; ".join(dict.fromkeys(front.status for front in self.model.fronts_))
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether Ctrl-C ended its search."""
+        return self.model is not None and any(front.status == INTERRUPTED for front in self.model.fronts_)
 
 
 @dataclass(frozen=True, eq=False)
