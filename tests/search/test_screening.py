@@ -83,7 +83,7 @@ def test_a_search_goes_on_with_these_columns_only(monkeypatch):
         yield from ()
 
     spies = tuple(Stage(when.name, when, propose) for when in (When.START, When.LEVEL))
-    monkeypatch.setattr("prunesymnet.search.loop.STAGES", spies)
+    monkeypatch.setattr("prunesymnet.search.contexts.STAGES", spies)
     settings = SearchSettings(time_limit=float("inf"), exhaustive=ExhaustiveSettings(columns=4, levels=1))
     assert search(data(count=16, rows=120), settings).best.r2 > 0.5
     assert len(seen) == 2
