@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from prunesymnet.expression import canonical, evaluate, parse, skeleton
-from prunesymnet.expression.factoring import factored, tied
+from prunesymnet.expression.factoring import factored, multiplied_out, tied
 from samples import COLUMNS, comparable, differ
 from strategies import expressions
 
@@ -148,3 +148,8 @@ def test_a_tie_changes_a_formula_little(expression):
     for tree in tied(expression):
         assert set(tree.variables) <= set(expression.variables)
         assert len(tree.constants) < len(canonical(expression).constants)
+
+
+def test_coefficients_beyond_all_exact_numbers_leave_a_polynomial_as_it_is():
+    formula = parse("9007199254740992*(9007199254740992*x + 1)*x")
+    assert evaluate(multiplied_out(formula), {"x": np.array([1.0])}).values == pytest.approx(2.0**106, rel=1e-9)

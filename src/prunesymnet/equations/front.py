@@ -83,7 +83,7 @@ class Front:
     def notes(self) -> tuple[str, ...]:
         """What is to be said below the table: what the marks mean, and how errors were counted."""
         ties = (TIES,) if self.ties else ()
-        shares = f"errors are shares of the value, {math.sqrt(self.best.variance):.2g} of it, and counted so"
+        shares = f"errors are shares of the value, {math.sqrt(max(self.best.variance, 0.0)):.2g} of it, and counted so"
         return (*ties, *((shares,) if self.best.relative else ()))
 
     def mark(self, row: int) -> str:

@@ -65,7 +65,10 @@ def multiplied_out(expression: Expression) -> Expression:
     whole = polynomial(expression)
     if whole is None or not whole.variable:
         return expression
-    return canonical(_sum_of_powers(whole)) if _is_exact(whole) else expanded(expression) or expression
+    try:
+        return canonical(_sum_of_powers(whole)) if _is_exact(whole) else expanded(expression) or expression
+    except (OverflowError, OutOfRange):
+        return expression
 
 
 def _is_exact(whole: Polynomial) -> bool:
