@@ -1,9 +1,12 @@
 """Each part of a sum or a product is searched alone, and both are put together."""
 
+import numpy as np
 import pytest
 
 from contexts import context_of, stages_named, table, values_of
+from prunesymnet.expression import parse
 from prunesymnet.search.stages import When
+from prunesymnet.search.stages.parts import First, _Smoothness
 
 SEARCHED = stages_named("singles", "parts")
 
@@ -31,3 +34,23 @@ def test_parts_are_found_and_put_together(law):
 
 def test_nothing_is_proposed_where_columns_do_not_part():
     assert exact_ones("x*y/(x + y)", names="xy", rows=80, low=1.0, high=3.0) == []
+
+
+def told(data, *stages):
+    batches = [batch for _, batch in context_of(data, stages=stages_named(*stages)).run(When.LEVEL)]
+    return [str(one.of("t")).partition(";")[0] for batch in batches for one in batch.structure]
+
+
+def test_parts_are_told_but_not_where_a_group_says_more():
+    data = table("exp(x) + y*log(z)", names="xyz", rows=60, low=1.0, high=3.0)
+    assert told(data, "groups", "apart") == ["t is a function of x plus a function of y and z"]
+    grouped = table("x*sin(y*z) + 2*x", names="xyz", rows=60, low=1.0, high=3.0)
+    assert told(grouped, "groups", "apart") == ["t/x depends on y*z only"]
+    assert told(grouped, "apart") == ["t is a function of x times a function of y and z"]
+
+
+def test_slopes_beyond_floats_have_no_errors():
+    data = table("exp(x) + y", names="xy", rows=40, low=1.0, high=3.0)
+    asked = _Smoothness(context_of(data).problem, np.eye(40), False)
+    huge = First(parse("1e200*x**2.5 + 1e-200*y"), np.ones(40), 0.0)
+    assert (asked.errors(huge) == 0).all()

@@ -79,7 +79,7 @@ def every_batch():
 
 
 def test_every_stage_has_its_turn(every_batch):
-    silent = {"groups", "in_groups", "in_groups_again", "tails"}  # there is nothing for them in these rows
+    silent = {"groups", "apart", "in_groups", "in_groups_again", "tails"}  # there is nothing for them in these rows
     assert names_of(every_batch) == {stage.name for stage in WITH_BANKS if stage.proposes} - silent
 
 
