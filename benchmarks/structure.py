@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from benchmarks import record
 from benchmarks.problems import load, noisy
+from prunesymnet.structure.beside import find_beside
 from prunesymnet.structure.find import find_structure
 from prunesymnet.structure.parts import can_be_told, find_sum_or_product
 
@@ -87,8 +88,10 @@ def looked_at(case: Case) -> dict[str, Any]:
     began = time.process_time()
     found = find_structure(case.columns, case.y, np.full(len(case.y), 1 / len(case.y)))
     groups = None if found is None else [str(group.formula) for group in found.groups]
+    if found is None and (beside := find_beside(case.columns, case.y, np.full(len(case.y), 1 / len(case.y)))):
+        groups = [str(beside.group.formula)]
     seconds = time.process_time() - began
-    parts = find_sum_or_product(case.columns, case.y) if found is None else None
+    parts = find_sum_or_product(case.columns, case.y) if groups is None else None
     told = parts is not None and can_be_told(parts, case.columns, case.y)
     size = {"kind": case.kind, "noise": case.noise, "columns": len(case.columns), "rows": len(case.y)}
     return size | {

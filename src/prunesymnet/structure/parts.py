@@ -133,20 +133,24 @@ def find_parts(
     return None if bits < CLEARLY else _claimed(asked, whole, best, check, product=product)
 
 
-def can_be_told(found: InParts, columns: Mapping[str, Array], y: Array) -> bool:
-    """Whether the parts predict y well, and the rows speak for a sum rather than for any smooth function of the
-    logarithm, and for a product rather than for any of y itself: a product of which few factors vary much is nearly a
-    sum."""
+def can_be_told(
+    found: InParts, columns: Mapping[str, Array], y: Array, check: Callable[[], None] = lambda: None
+) -> bool:
+    """Whether the parts predict y well, and the rows speak for a sum rather than for a product or any other smooth
+    function of the logarithm, and for a product rather than for any smooth function of y itself: a product of which few
+    factors vary much is nearly a sum."""
     if found.unexplained > TOLD or not _has_one_sign(y):
         return found.unexplained <= TOLD
     logs = np.log(np.abs(y))
+    other = None if found.product else find_parts(columns, y, check, product=True)
     asked = _Asked.of(columns, y if found.product else logs)
     whole = None if asked is None else asked.one_function()
     if asked is None or whole is None:
         return True
+    rival = asked.likelihood(whole) if other is None else other.likelihood
     # The density of y is that of its logarithm divided by y, for each row but the one that the mean takes.
     gained = (len(found.rows) - 1) * float(np.mean(logs[found.rows])) * (-1 if found.product else 1)
-    return (found.likelihood + gained - asked.likelihood(whole)) / math.log(2) >= CLEARLY
+    return (found.likelihood + gained - rival) / math.log(2) >= CLEARLY
 
 
 def _has_one_sign(y: Array) -> bool:

@@ -6,6 +6,7 @@ something is lost without it.
 
 from prunesymnet.search.stages.angles import ANGLES
 from prunesymnet.search.stages.base import Batch, Context, Stage, Training, When
+from prunesymnet.search.stages.beside import BESIDE
 from prunesymnet.search.stages.blocks import BLOCKS
 from prunesymnet.search.stages.chains import CHAINS
 from prunesymnet.search.stages.denominators import DENOMINATORS
@@ -48,6 +49,7 @@ STAGES: tuple[Stage, ...] = (
     FAMILIES,
     FREQUENCIES_OF_NODES,
     PHASES,
+    BESIDE,
     APART,
     IN_GROUPS_AGAIN,
     QUERY_PAIRS,

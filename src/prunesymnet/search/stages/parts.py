@@ -62,7 +62,7 @@ def tell(context: Context) -> Iterator[Batch]:
     if problem.groups is not None or (GROUPS in context.stages and context.structure is not None):
         return
     found = context.in_parts
-    if found is not None and can_be_told(found, problem.columns, problem.y):
+    if found is not None and can_be_told(found, problem.columns, problem.y, context.check):
         yield Batch([], structure=(_reduction(found),))
 
 
