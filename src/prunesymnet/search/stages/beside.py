@@ -10,11 +10,12 @@ from dataclasses import replace
 
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal
-from prunesymnet.expression import Constant, Expression, Variable, evaluate
+from prunesymnet.expression import Apply, Constant, Expression, Variable, evaluate, postorder
 from prunesymnet.search.stages.base import Batch, Context, Part, Stage, When
 from prunesymnet.search.stages.groups import GROUPS, batches_of, free_names, orientations, reduced_problem
 from prunesymnet.search.stages.polynomials import weighted_sum
 from prunesymnet.structure.beside import Beside
+from prunesymnet.structure.quantities import Quantity
 from prunesymnet.structure.reduction import TARGET, Reduction
 
 KNOWN = 1e-4  # of a coefficient: beside a spline it is known no better, and a whole number is told as one
@@ -23,8 +24,18 @@ KNOWN = 1e-4  # of a coefficient: beside a spline it is known no better, and a w
 def parts(context: Context) -> Iterator[Part]:
     """The search of what linear terms leave, as a function of the group, and of one over it."""
     if GROUPS in context.stages and context.beside is not None:
-        for way, _ in enumerate(orientations((context.beside.group,))):
+        for way, _ in enumerate(_ways(context.problem, context.beside)):
             yield Part(context, propose, (way,))
+
+
+def _ways(problem: Problem, found: Beside) -> list[tuple[Quantity, ...]]:
+    """The group and one over it, if they can be written with the operators that there are."""
+    ways = orientations((found.group,))
+    return ways if problem.divides else [way for way in ways if not _is_quotient(way[0].formula)]
+
+
+def _is_quotient(formula: Expression) -> bool:
+    return any(isinstance(node, Apply) and node.operator.name == "/" for node in postorder(formula))
 
 
 def propose(context: Context, way: int) -> Iterator[Batch]:
@@ -35,7 +46,7 @@ def propose(context: Context, way: int) -> Iterator[Batch]:
         yield Batch([], structure=(_reduction(found, problem),))
     linear = weighted_sum([(value, Variable(name)) for name, value in found.coefficients.items()])
     left = replace(problem, y=problem.y - evaluate(linear, problem.columns).values)
-    reduced = reduced_problem(left, found.factor, orientations((found.group,))[way], free_names(problem, 1))
+    reduced = reduced_problem(left, found.factor, _ways(problem, found)[way], free_names(problem, 1))
     if reduced is None:
         return
 
