@@ -148,7 +148,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         those of the constants (`unit`).
     structure_ : tuple of Reduction, or a list of them
         What the search found of the table's structure before any formula: quantities that depend on fewer others than
-        there are columns.
+        there are columns, or are sums or products of functions of columns apart.
     fronts_ : tuple of Front
         One for each target.
     n_features_in_, feature_names_in_, n_outputs_ : int, array, int

@@ -167,7 +167,8 @@ class _Frame:
 
     def is_of_one_column(self, group: _Group) -> bool:
         """Whether its function is one of a single column: a sum of such functions has no group."""
-        columns = set(np.flatnonzero(group.vector).tolist()) | ({group.factor} - {None})
+        columns: set[int] = set(np.flatnonzero(group.vector).tolist())
+        columns |= set() if group.factor is None else {group.factor}
         return len(columns) == 1 and max(columns) < self.quantities.columns
 
 
