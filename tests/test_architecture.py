@@ -58,7 +58,10 @@ ORDER = {
         "workspace", "words", "safety", "forms", "tables", "searches", "worker", "queue", "front", "looks", "notebook",
         "studio", "pages", "server",
     ),
-    "cli": ("options", "settings", "printing", "tables", "many", "demo", "draw", "app"),
+    "cli": (
+        "errors", "options", "settings", "printing", "tables", "fitting", "many", "fit", "fit_many", "demo", "draw",
+        "app",
+    ),
     "estimator": ("parameters", "tables", "forms", "large", "regressor"),
     "many": ("tables", "result", "fitting"),
     "runs": ("files", "records", "model", "log", "folder", "run"),

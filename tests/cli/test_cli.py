@@ -14,7 +14,8 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from prunesymnet.cli.app import BAD_INPUT, INTERRUPTED, NOTHING_FOUND, USAGE, app
+from prunesymnet.cli.app import app
+from prunesymnet.cli.errors import BAD_INPUT, INTERRUPTED, NOTHING_FOUND, USAGE
 from prunesymnet.cli.options import preset_names
 from prunesymnet.data import read_table
 from prunesymnet.runs.folder import RunFolder

@@ -50,6 +50,15 @@ Data = Annotated[
         "For fit also a folder of .parquet or .csv files, however large."
     ),
 ]
+Targets = Annotated[
+    str, typer.Option("--target", "-y", help="The column to explain (several: a,b).", rich_help_panel=TABLE)
+]
+Features = Annotated[
+    str | None,
+    typer.Option(
+        "--features", "-x", help="The columns to explain it by: a,b,c (left out: all others).", rich_help_panel=TABLE
+    ),
+]
 Exclude = Annotated[str | None, typer.Option("--exclude", help="Columns to leave out: a,b.", rich_help_panel=TABLE)]
 DropMissing = Annotated[
     bool, typer.Option("--drop-missing", help="Leave out rows that lack a value.", rich_help_panel=TABLE)
@@ -121,6 +130,17 @@ NoConstantUnits = Annotated[
         rich_help_panel=KNOWN,
     ),
 ]
+Operators = Annotated[
+    str | None,
+    typer.Option(
+        "--operators",
+        help="What formulas are made of, e.g. '+,-,*,/,exp' (left out: the preset's).",
+        rich_help_panel=KNOWN,
+    ),
+]
+MaxComplexity = Annotated[
+    int | None, typer.Option("--max-complexity", help="The largest complexity of a formula.", rich_help_panel=KNOWN)
+]
 MaxUses = Annotated[
     str,
     typer.Option("--max-uses", help="How often an operator or a column may appear: exp=1,x=2.", rich_help_panel=KNOWN),
@@ -176,7 +196,6 @@ MaxConstants = Annotated[
     int | None, typer.Option("--max-constants", help="How many constants may be fitted.", min=0, rich_help_panel=KNOWN)
 ]
 Requires = Annotated[str, typer.Option("--requires", help="Columns that must appear: a,b.", rich_help_panel=KNOWN)]
-Seconds = Annotated[float, typer.Option("--time-limit", "-t", help="Seconds to search at most.")]
 Evaluations = Annotated[
     int | None,
     typer.Option(
@@ -199,6 +218,13 @@ LossName = Annotated[
         "values), squared, absolute, huber (for outliers), relative, poisson (for counts), quantile:0.9.",
         rich_help_panel=SEARCH,
     ),
+]
+SelectionOption = Annotated[
+    Selection | None, typer.Option("--selection", help="How to choose from the front.", rich_help_panel=SEARCH)
+]
+Seed = Annotated[
+    int,
+    typer.Option("--seed", help="Of the random numbers: another one, another search.", min=0, rich_help_panel=SEARCH),
 ]
 Preset = Annotated[
     str,
