@@ -62,7 +62,7 @@ ORDER = {
         "errors", "options", "settings", "printing", "tables", "fitting", "many", "fit", "fit_many", "demo", "draw",
         "app",
     ),
-    "estimator": ("parameters", "tables", "forms", "large", "regressor"),
+    "estimator": ("parameters", "tables", "forms", "large", "fitted", "regressor"),
     "many": ("tables", "result", "fitting"),
     "runs": ("files", "records", "model", "log", "folder", "run"),
     "report": (

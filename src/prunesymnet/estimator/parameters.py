@@ -13,6 +13,7 @@ from joblib.parallel import get_active_backend
 from sklearn.utils import check_random_state
 
 from prunesymnet.equations import Equation
+from prunesymnet.errors import DataError
 from prunesymnet.expression import Expression, to_text
 from prunesymnet.operators import OPERATORS, Operator, select_operators
 from prunesymnet.optional import check_device
@@ -35,9 +36,8 @@ def settings_of(estimator: Any) -> SearchSettings:
         given = f"got {estimator.max_epochs!r} with a preset that trains none"
         raise ValueError(f'max_epochs is for trained networks (preset="paper" and its variants), {given}')
     if estimator.max_evaluations is not None:
-        said["time_limit"] = (
-            math.inf
-        )  # unless one is given, too: a limit that is the same everywhere is without a clock
+        # Unless one is given, too: a limit that is the same everywhere is without a clock.
+        said["time_limit"] = math.inf
     for name in (
         "max_complexity", "max_epochs", "max_evaluations", "time_limit", "selection", "loss", "constants_per",
         "template", "parts",
@@ -101,6 +101,14 @@ def _check_others(estimator: Any) -> None:
         raise TypeError(f"run_dir must be a path, got {estimator.run_dir!r}")
     if estimator.device is not None:
         check_device(estimator.device)
+
+
+def categories_of(estimator: Any) -> list[str]:
+    """The columns of categories that the parameters name."""
+    given = estimator.categories
+    if isinstance(given, str):
+        raise DataError(f"categories must be a list of column names; write categories=[{given!r}]")
+    return [*dict.fromkeys([*(given or ()), *([estimator.constants_per] if estimator.constants_per else [])])]
 
 
 def own_operators(settings: SearchSettings) -> list[Operator]:
