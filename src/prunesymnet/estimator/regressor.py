@@ -312,7 +312,8 @@ class PruneSymRegressor(FittedFormulas, MultiOutputMixin, RegressorMixin, BaseEs
     ) -> Self:
         """An estimator from its JSON file; your own `operators`, and `selection`, `allow` and `loss` where they were
         functions, must be passed again: a file holds no code."""
-        return cls._of(load_model(path, operators=operators, functions=_functions(selection, allow, loss)))
+        functions = {"selection": selection, "allow": allow, "loss": loss}
+        return cls._of(load_model(path, operators=operators, functions=functions))
 
     @classmethod
     def resume(
@@ -335,7 +336,7 @@ class PruneSymRegressor(FittedFormulas, MultiOutputMixin, RegressorMixin, BaseEs
             time_limit=time_limit,
             device=device,
             operators=operators,
-            functions=_functions(selection, allow, loss),
+            functions={"selection": selection, "allow": allow, "loss": loss},
             callbacks=callbacks,
             progress=progress,
         )
@@ -355,8 +356,3 @@ def _warn_if_stopped(model: Model) -> None:
     if any(map(ended_by_hand, model.fronts)):
         message = "the fit was stopped by hand: the formulas are the best so far"
         warnings.warn(message, InterruptedWarning, stacklevel=3)
-
-
-def _functions(selection: Any, allow: Any, loss: Any) -> dict[str, Any]:
-    given = {"selection": selection, "allow": allow, "loss": loss}
-    return {name: value for name, value in given.items() if value is not None}
