@@ -56,10 +56,12 @@ def clear_errors() -> Iterator[None]:
             raise
         fail(str(problem), USAGE)
     except (OSError, ValueError) as problem:
-        from prunesymnet.errors import NothingFoundError, PruneSymNetError
+        from prunesymnet.errors import NothingFoundError, ParseError, PruneSymNetError
 
         if isinstance(problem, NothingFoundError):
             fail(str(problem), NOTHING_FOUND)
-        fail(str(problem), BAD_INPUT if isinstance(problem, PruneSymNetError | OSError) else USAGE)
+        # Without the mark below the formula, which has no place in one line.
+        message = str(problem).removesuffix("^") if isinstance(problem, ParseError) else str(problem)
+        fail(message, BAD_INPUT if isinstance(problem, PruneSymNetError | OSError) else USAGE)
     except IndexError as problem:
         fail(str(problem), USAGE)

@@ -60,7 +60,8 @@ class FittedFormulas:
             return [front.best for front in self.fronts_]
         rows: list[Any] = list(index) if isinstance(index, list | tuple | np.ndarray) else [index] * self.n_outputs_
         if len(rows) != self.n_outputs_ or not all(is_whole(row) for row in rows):
-            raise ValueError(f"index must be a row, or one row for each of {self.n_outputs_} targets, got {index!r}")
+            several = f", or a list of {self.n_outputs_}, one for each target" * (self.n_outputs_ > 1)
+            raise ValueError(f"index must be the number of a row of the front{several}, got {index!r}")
         return [front[int(row)] for front, row in zip(self.fronts_, rows, strict=True)]
 
     def _columns(self, X: Any) -> dict[str, Array]:

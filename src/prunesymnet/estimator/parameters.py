@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from numbers import Integral
 from typing import Any
 
@@ -50,11 +50,7 @@ def settings_of(estimator: Any) -> SearchSettings:
         rows = select_operators(estimator.operators).values()
         said["operators"] = tuple(row.name if OPERATORS.get(row.name) is row else row for row in rows)
     if estimator.constraints is not None:
-        rules = estimator.constraints
-        try:
-            said["constraints"] = rules if isinstance(rules, Constraints) else Constraints(**rules)
-        except TypeError as problem:
-            raise TypeError(f"constraints must be Constraints or a dict of their fields: {problem}") from None
+        said["constraints"] = _constraints(estimator.constraints)
     if estimator.start_from is not None:
         said["start_from"] = _formulas(estimator.start_from)
     if estimator.device is not None:
@@ -63,6 +59,18 @@ def settings_of(estimator: Any) -> SearchSettings:
     if isinstance(estimator.preset, str) or estimator.random_state != 0:
         said["seed"] = _seed(estimator.random_state)
     return replace(preset, **said)
+
+
+def _constraints(given: Any) -> Constraints:
+    if isinstance(given, Constraints):
+        return given
+    known = [field.name for field in fields(Constraints)]
+    if not isinstance(given, Mapping):
+        raise TypeError(f"constraints must be Constraints, or a dict of {', '.join(known)}, got {given!r}")
+    unknown = next((name for name in given if name not in known), None)
+    if unknown is not None:
+        raise TypeError(f"constraints must be of {', '.join(known)}, got {unknown!r}")
+    return Constraints(**given)
 
 
 def _formulas(given: Any) -> tuple[str, ...]:

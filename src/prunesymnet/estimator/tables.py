@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.utils import check_array, check_consistent_length
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
 from prunesymnet.data import Dataset, check_finite, checks, indicators_like, repair_names, with_indicators
 from prunesymnet.data.messages import shown
@@ -58,8 +58,10 @@ def targets_of(y: Any) -> tuple[Array, list[str]]:
         frame, one = as_pandas(y, "y"), False
     else:
         array = check_array(
-            y, ensure_2d=False, dtype=None, ensure_all_finite=False, input_name="y", ensure_min_samples=0
+            y, ensure_2d=False, dtype=None, ensure_all_finite=False, input_name="y", ensure_min_samples=0, allow_nd=True
         )
+        if array.ndim > 2:
+            raise DataError(f"y must be [rows] or [rows, targets]; it has shape {array.shape}")
         frame, one = pd.DataFrame(array), array.ndim == 1
     labels: list[Any] = list(frame.columns)
     if not all(isinstance(label, str) and label for label in labels):
@@ -84,10 +86,13 @@ def inputs_of(
     """X, y and weights as an estimator's fit uses them; columns of `categories` as columns of 0 and 1."""
     features = features_of(estimator, X, reset=True, categories=categories)
     targets, labels = targets_of(y)
-    check_consistent_length(X, targets)
+    if len(targets) != len(features):
+        raise DataError(f"X has {len(features)} rows and y has {len(targets)}; give one value per row")
     weights = None
     if sample_weight is not None:
-        weights = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
+        given = np.asarray(sample_weight)
+        given = np.full(len(features), given) if given.ndim == 0 else given  # one number is for all rows
+        weights = checks.as_weights(checks.as_column(given, "sample_weight", features), "sample_weight")
     if y_err is not None:
         checks.check_not_both(sample_weight, "sample_weight")
         weights = checks.weights_of_errors(y_err, features)
@@ -115,6 +120,7 @@ def features_of(estimator: Any, X: Any, *, reset: bool = False, categories: Sequ
             raise DataError(f"categories are columns of a frame by their names, and X is a {type(X).__name__}")
         if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
             raise DataError("X has masked cells; fill them (.filled()) or drop their rows")
+        _check_kind(X)
         try:
             table: Array = validate_data(estimator, X, dtype=np.float64, ensure_all_finite=False, reset=reset)
         except OverflowError:
@@ -135,3 +141,22 @@ def features_of(estimator: Any, X: Any, *, reset: bool = False, categories: Sequ
     if 0 in frame.shape:
         raise DataError(f"X has shape {frame.shape}: 0 feature(s) or 0 sample(s), while at least 1 is needed")
     return checks.as_matrix(frame, list(frame.columns))
+
+
+def _check_kind(X: Any) -> None:
+    """An error for what is no table of numbers, in a line: scikit-learn's own print all of it. The words in them by
+    which its checks know these errors are kept."""
+    if X is None:
+        raise DataError("X is None; pass a table, [rows, columns]")
+    if isinstance(X, pd.Series):
+        raise DataError("X is a Series, and a table has two dimensions; pass a frame of one column, X.to_frame()")
+    if not hasattr(X, "shape") and not isinstance(X, list | tuple):
+        return
+    shape = X.shape if hasattr(X, "shape") else (len(X), *np.shape(X[0])) if len(X) else (0,)
+    if len(shape) == 1:
+        raise DataError(
+            f"X has one dimension, shape {shape}, and a table has two. Reshape your data: X.reshape(-1, 1) of an array "
+            "makes one column of it, X.reshape(1, -1) one row"
+        )
+    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+        raise DataError("Complex data not supported: give the real and imaginary parts of X as columns")
