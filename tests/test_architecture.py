@@ -230,11 +230,11 @@ def test_version_and_changelog_agree():
 
 def test_public_names_are_what_they_were():
     assert sorted(prunesymnet.__all__) == [
-        "Constraints", "Dataset", "Equation", "Expression", "Fit", "FitSettings", "FitStatus", "Front", "ManyModels",
-        "Model", "PruneSymRegressor", "SearchSettings", "SnapSettings", "TensorBoard", "bootstraps", "canonical",
-        "estimate_constants", "evaluate", "fingerprint", "fit", "fit_many", "folds", "from_frame", "load_example",
-        "load_model", "make_dataset", "make_operator", "parse", "read_table", "select_operators", "skeleton", "snap",
-        "to_latex", "to_python", "to_text",
+        "Constraints", "Dataset", "Equation", "ExhaustiveSettings", "Expression", "Fit", "FitSettings", "FitStatus",
+        "Front", "ManyModels", "Model", "PruneSymRegressor", "SearchSettings", "SnapSettings", "TensorBoard",
+        "bootstraps", "canonical", "estimate_constants", "evaluate", "fingerprint", "fit", "fit_many", "folds",
+        "from_frame", "load_example", "load_model", "make_dataset", "make_operator", "parse", "read_table",
+        "select_operators", "skeleton", "snap", "to_latex", "to_python", "to_text",
     ]  # fmt: skip
     for name in prunesymnet.__all__:
         assert getattr(prunesymnet, name) is not None
