@@ -50,8 +50,8 @@ class FittedFormulas:
         return values[0] if self.n_outputs_ == 1 else values
 
     def equation(self, index: int | Sequence[int] | None = None) -> Any:
-        """The equation in a row of the front (None: the chosen one); a list for several targets, for which `index` may
-        be a list too."""
+        """The equation in a row of the front, numbered as in `equations_` (None: the chosen one). For several targets
+        it is a list, and `index` may be one, too, with a row for each."""
         return self._each(self._chosen(index))
 
     def _chosen(self, index: int | Sequence[int] | None) -> list[Equation]:
@@ -70,8 +70,8 @@ class FittedFormulas:
         return dict(zip(self.model_.names, np.asfortranarray(table).T, strict=True))
 
     def predict(self, X: Any, index: int | Sequence[int] | None = None) -> Array:
-        """The values of the chosen formula, or of another row of the front. Where a formula has none (log of a negative
-        number), nan, with one warning."""
+        """The values of the chosen formula, or of that in the row `index` of the front. Where a formula has none (log
+        of a negative number), nan, with one warning."""
         columns = self._columns(X)
         return self._shaped([equation.predict(columns) for equation in self._chosen(index)])
 
@@ -105,41 +105,41 @@ class FittedFormulas:
     # What a formula can become
 
     def sympy(self, index: int | Sequence[int] | None = None) -> Any:
-        """As a sympy expression."""
+        """The chosen formula as a sympy expression; with `index`, that of another row of the front, here and below."""
         return self._each([equation.sympy() for equation in self._chosen(index)])
 
     def latex(self, index: int | Sequence[int] | None = None, digits: int | None = 6) -> Any:
-        """As LaTeX."""
+        """The formula as LaTeX, with so many `digits` of its constants (None: all)."""
         return self._each([equation.latex(digits) for equation in self._chosen(index)])
 
     def python(self, index: int | Sequence[int] | None = None) -> Any:
-        """As the text of a Python function that needs no package."""
+        """The formula as the text of a Python function that needs no package."""
         return self._each([equation.python() for equation in self._chosen(index)])
 
     def numpy(self, index: int | Sequence[int] | None = None) -> Any:
-        """As a function of arrays."""
+        """The formula as a function of a table [rows, columns], or of one array per column."""
         return self._each([equation.numpy() for equation in self._chosen(index)])
 
     def torch(self, index: int | Sequence[int] | None = None, *, trainable: bool = False) -> Any:
-        """As a torch module."""
+        """The formula as a torch module; if `trainable`, its constants are parameters."""
         return self._each([equation.torch(trainable=trainable) for equation in self._chosen(index)])
 
     def c(self, index: int | Sequence[int] | None = None) -> Any:
-        """As the text of a C function."""
+        """The formula as the text of a C function."""
         return self._each([equation.c() for equation in self._chosen(index)])
 
     def onnx(self, index: int | Sequence[int] | None = None) -> Any:
-        """As an ONNX model."""
+        """The formula as an ONNX model."""
         return self._each([equation.onnx() for equation in self._chosen(index)])
 
     def excel(self, index: int | Sequence[int] | None = None, cells: Mapping[str, str] | None = None) -> Any:
-        """As a formula for a spreadsheet."""
+        """The formula for a spreadsheet; `cells` says where each column's value is (None: A2, B2, ...)."""
         return self._each([equation.excel(cells) for equation in self._chosen(index)])
 
     # Keeping it, and looking at it
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fronts and settings to a JSON file."""
+        """Write the fronts and settings to a JSON file, which `load` reads."""
         check_is_fitted(self)
         self.model_.save(path)
 

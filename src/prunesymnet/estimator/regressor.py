@@ -17,11 +17,12 @@ It checks what comes in and hands out what was found. The search is in `search`,
 import os
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from prunesymnet.data import checks
@@ -33,31 +34,35 @@ from prunesymnet.estimator.tables import has_names, inputs_of
 from prunesymnet.expression import Expression
 from prunesymnet.operators import Operator
 from prunesymnet.runs import Model, ended_by_hand, keep, load_model, resume, run
-from prunesymnet.search import Constraints, SearchSettings, Start
+from prunesymnet.search import Constraints, SearchSettings, Start, Update
 
 
 class PruneSymRegressor(FittedFormulas, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Finds the short formula behind a table.
+    """A scikit-learn regressor that finds the short formula behind a table.
+
+    A fit ends with a *front*: for each complexity the best formula of that size, as long as it beats all shorter ones.
+    One of them is chosen, `best_`, and `predict` and the exports are of that one unless another row is named.
 
     Parameters
     ----------
     operators : list of str or Operator, default=None
-        What formulas are made of: names of the table, or your own (`make_operator`). None: what the preset has,
-        `+ - * / sin cos exp log square sqrt`.
+        What formulas are made of: names such as "+", "exp" or "tanh" (`prunesymnet.operators.OPERATORS` has all), or
+        your own (`make_operator`). None: what the preset has, `+ - * / sin cos exp log square sqrt`.
     max_complexity : int, default=None
         The largest complexity of a formula: one for each variable, constant and operator, two for functions.
     constraints : Constraints or dict, default=None
-        Further rules: `max_uses`, `max_argument`, `forbid_nested`, `max_nested`, `max_constants`, `requires`,
-        `excludes`, `costs`, `shape`, `box`, `allow`.
+        Rules that every formula keeps, `{"max_uses": {"exp": 1}, "requires": ["x1"]}`: `max_uses`, `max_argument`,
+        `forbid_nested`, `max_nested`, `max_constants`, `requires`, `excludes`, `costs`, `shape`, `box`, `allow`; see
+        `Constraints` for each.
     start_from : list of str or Expression, default=None
         Formulas that you expect: the search begins with them, and builds on them. Names in them that are no columns
         are constants to be fitted.
     template : str or dict of str, default=None
-        A formula of which some parts are functions to be found, "f(x, z)*exp(-g(y))". For several targets a dict of
+        A formula of which some parts are functions to be found, `f(x, z)*exp(-g(y))`. For several targets a dict of
         them by target, and parts of the same name are one.
     parts : dict, default=None
-        What is known of parts of the template, {"f": {"operators": ["+", "*"], "max_complexity": 9}}: `operators`,
-        `max_complexity`, `constraints`, `start_from`.
+        What is known of parts of the template, `{"f": {"operators": ["+", "*"], "max_complexity": 9}}`: each may have
+        `operators`, `max_complexity`, `constraints` and `start_from` of its own.
     categories : list of str, default=None
         Columns of a frame that hold categories: text, or numbers that stand for something. Each category becomes a
         column of 0 and 1, `material=steel`, which is `material_steel` in formulas.
@@ -87,7 +92,8 @@ class PruneSymRegressor(FittedFormulas, MultiOutputMixin, RegressorMixin, BaseEs
         Formulas to be scored or fitted, for each target: a limit that is the same on every run and with any number of
         threads, in place of the clock (a `time_limit` counts only if it is given, too). None: no such limit.
     preset : str or SearchSettings, default="default"
-        "default", "paper" (the paper's method alone), "no-gradient", "random-pruning", or settings of your own.
+        What all other settings are: "default"; "paper" (the paper's method, a network that is trained and pruned),
+        "paper+" (the same, improved), "no-gradient" and "random-pruning" (its ablations); or settings of your own.
     max_epochs : int, default=None
         How long a network is trained, with "paper" and its variants. None: what the preset has, 3,000. The default
         preset trains no network, and with it this is an error.
@@ -124,10 +130,22 @@ class PruneSymRegressor(FittedFormulas, MultiOutputMixin, RegressorMixin, BaseEs
         What the search found of the table's structure before any formula: quantities that depend on fewer others than
         there are columns.
     fronts_ : tuple of Front
-        One for each target.
+        The front of each target, with why the search ended (`status`).
+    model_ : Model
+        All that `save` writes.
     n_features_in_, feature_names_in_, n_outputs_ : int, array, int
         The number of columns, their names where X has some, and the number of targets. With `categories`, each of these
         counts as a column.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(1, 3, (60, 2))
+    >>> model = PruneSymRegressor(operators=["+", "-", "*", "/"], time_limit=10).fit(X, X[:, 0] / (X[:, 1] + 2))
+    >>> print(model.best_)
+    y = x1/(x2 + 2)
+    >>> model.predict([[3.0, 1.0]])
+    array([1.])
     """
 
     def __init__(
@@ -143,17 +161,17 @@ class PruneSymRegressor(FittedFormulas, MultiOutputMixin, RegressorMixin, BaseEs
         constants_per: str | None = None,
         units: Mapping[str, str] | None = None,
         constant_units: bool = True,
-        selection: Any = None,
-        loss: Any = None,
+        selection: str | Callable[[pd.DataFrame], int] | None = None,
+        loss: str | Callable[..., Any] | None = None,
         time_limit: float | None = None,
         max_evaluations: int | None = None,
         preset: str | SearchSettings = "default",
         max_epochs: int | None = None,
         n_jobs: int | None = None,
         device: str | None = None,
-        random_state: Any = 0,
+        random_state: int | np.random.RandomState | None = 0,
         progress: bool = True,
-        callbacks: Sequence[Any] = (),
+        callbacks: Sequence[Callable[[Update], Any]] = (),
         run_dir: str | os.PathLike[str] | None = None,
         warm_start: bool = False,
     ) -> None:
@@ -184,11 +202,20 @@ class PruneSymRegressor(FittedFormulas, MultiOutputMixin, RegressorMixin, BaseEs
     # Fitting
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, y_err: Any = None) -> Self:
-        """Search for the formulas behind y; of several columns of y, one after the other.
+        """Search for the formula behind y. Ctrl-C ends the search with the best formulas so far.
 
-        `sample_weight` weighs the rows' losses. `y_err` are the standard errors of y, in place of weights: a row counts
-        by 1/y_err**2, and what a formula leaves below them is noise. Ctrl-C ends the search with the best formulas so
-        far.
+        Parameters
+        ----------
+        X : frame, array or list of rows
+            The columns that explain the target. Formulas have the names of a frame's columns; without names they are
+            x1, x2, ...
+        y : array, Series, frame or list
+            The target; several columns are searched one after the other, and share the time limit.
+        sample_weight : array, default=None
+            How much the error of each row counts.
+        y_err : array, default=None
+            The standard errors of y, in place of weights: a row counts by `1/y_err**2`, and what a formula leaves below
+            them is noise.
         """
         began = time.monotonic()
         settings = settings_of(self)
@@ -225,11 +252,21 @@ class PruneSymRegressor(FittedFormulas, MultiOutputMixin, RegressorMixin, BaseEs
     ) -> Self:
         """Fit a table that is larger than memory: a folder of Parquet or CSV files, one such file, or a Dask frame.
 
-        `y` is the name of the target; `features` are all other columns unless named, without those of `exclude`;
-        `weights` and `y_err` are columns too, and `drop_missing` leaves out rows that lack a value.
-
         A sample that is stratified by the target is drawn in one pass, and the search, with its time limit, runs on it.
         Constants, error bars and errors are then those of all rows, which are read again a few times.
+
+        Parameters
+        ----------
+        source : path or Dask frame
+            The table.
+        y : str
+            The name of the target.
+        features, exclude : list of str, default=None
+            The columns that explain it (None: all others), and those to leave out.
+        weights, y_err : str, default=None
+            The column of weights, or that of the standard errors of the target.
+        drop_missing : bool, default=False
+            Whether to leave out rows that lack a value; otherwise such a row is an error.
         """
         from prunesymnet.data.chunks import chunks_of
         from prunesymnet.estimator import large
@@ -272,12 +309,21 @@ class PruneSymRegressor(FittedFormulas, MultiOutputMixin, RegressorMixin, BaseEs
         names: Sequence[str] | None = None,
         y_err: Any = None,
     ) -> Self:
-        """Fit the constants of a form that you know: every name in it that is not a column, every number with a point.
-        `y = a*x + b` may be written for `a*x + b`, and `a[site]` for a constant that has a value of its own in each
-        category of a column of the frame X.
+        """Fit the constants of a form that you know, without a search.
 
-        `names` are the columns' names where X has none (else x1, x2, ...; a single column may be called x).
+        Parameters
+        ----------
+        form : str or Expression
+            The formula, `a*x + b` or `y = a*x + b`. Every name in it that is not a column is a constant to be fitted,
+            and so is every number with a point, which is a first guess. `a[site]` is a constant that has a value of its
+            own in each category of the column `site` of a frame.
+        X, y, sample_weight, y_err
+            As for `fit`.
+        names : list of str, default=None
+            The columns' names where X has none (else x1, x2, ...; a single column may be called x).
 
+        Examples
+        --------
         >>> x = np.linspace(0, 4, 50)
         >>> model = PruneSymRegressor().fit_form("a*exp(-b*x) + c", x[:, None], 2 * np.exp(-1.5 * x) + 0.5)
         >>> print(model.best_)
@@ -310,8 +356,8 @@ class PruneSymRegressor(FittedFormulas, MultiOutputMixin, RegressorMixin, BaseEs
         allow: Any = None,
         loss: Any = None,
     ) -> Self:
-        """An estimator from its JSON file; your own `operators`, and `selection`, `allow` and `loss` where they were
-        functions, must be passed again: a file holds no code."""
+        """A fitted estimator from the JSON file that `save` wrote. Your own `operators`, and `selection`, `allow` (of
+        the constraints) and `loss` where they were functions, must be passed again: a file holds no code."""
         functions = {"selection": selection, "allow": allow, "loss": loss}
         return cls._of(load_model(path, operators=operators, functions=functions))
 
@@ -329,8 +375,8 @@ class PruneSymRegressor(FittedFormulas, MultiOutputMixin, RegressorMixin, BaseEs
         allow: Any = None,
         loss: Any = None,
     ) -> Self:
-        """Continue the run of a folder, however it ended, on its device or on another; for `operators` and what follows
-        see `load`."""
+        """Continue the run of a folder (`run_dir`), however it ended, for `time_limit` seconds (None: as long as at
+        first), on its `device` or on another; for `operators` and what follows see `load`."""
         model = resume(
             run_dir,
             time_limit=time_limit,
