@@ -49,7 +49,9 @@ Columns = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Equation:
-    """`form` is the formula as it was fitted, with `parameters` for those of its constants that have a name; `names`
+    """A formula with its constants fitted, how good it is, and what it can become.
+
+    `form` is the formula as it was fitted, with `parameters` for those of its constants that have a name; `names`
     are the table's columns. `loss` is the mean squared error on all rows; `heldout_r2` is that of the same form
     fitted without the held-out rows, on these. `rows` is the number of measurements, `variance` the residual's.
 

@@ -262,7 +262,7 @@ def shipped(name: str) -> Operator:
 
 
 def select_operators(operators: Iterable[str | Operator] = PAPER) -> Mapping[str, Operator]:
-    """A table of the operators asked for: names of rows that ship, or rows from `make_operator`.
+    """A table of the operators asked for: names of those that ship, or your own from `make_operator`.
 
     >>> sorted(select_operators(["+", "sin"]))
     ['+', 'sin']
