@@ -58,7 +58,7 @@ app.command()(fit_many)
 
 @app.command()
 def show(model: Saved, as_json: Json = False) -> None:
-    """Print the front of a run or a model."""
+    """Print the front of a run or a model: the best formula of each size."""
     with clear_errors():
         found = model_at(model)
         typer.echo(json_of(found) if as_json else as_text(found))

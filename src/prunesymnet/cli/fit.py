@@ -122,8 +122,8 @@ def fit(
 ) -> None:
     """Find the formula behind a column of a table.
 
-    Prints the formula, the front that it was chosen from, its constants with their intervals, and why the search ended.
-    Ctrl-C ends it with the best so far.
+    Prints the formula, the front that it was chosen from (the best formula of each size), its constants with their
+    intervals, and why the search ended. Ctrl-C ends it with the best so far.
     """
     with clear_errors():
         from dataclasses import replace

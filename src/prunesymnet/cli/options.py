@@ -81,7 +81,7 @@ PartOption = Annotated[
     list[str] | None,
     typer.Option(
         "--part",
-        help="What is known of one of them: 'f: operators=+,*; max_complexity=9' (once for each).",
+        help="What is known of a function of the template: 'f: operators=+,*; max_complexity=9' (once for each).",
         rich_help_panel=KNOWN,
     ),
 ]
@@ -120,7 +120,8 @@ Units = Annotated[
     ),
 ]
 NoUnits = Annotated[
-    bool, typer.Option("--no-units", help="What the header has in brackets means no units.", rich_help_panel=TABLE)
+    bool,
+    typer.Option("--no-units", help="Take nothing that the header has in brackets for a unit.", rich_help_panel=TABLE),
 ]
 NoConstantUnits = Annotated[
     bool,
@@ -161,7 +162,7 @@ MaxNested = Annotated[
     str,
     typer.Option(
         "--max-nested",
-        help="How many may stand one inside the other within an operator: sin=exp:1,exp=exp:0.",
+        help="How many of an operator may stand one inside the other, within another: sin=exp:1,exp=exp:0.",
         rich_help_panel=KNOWN,
     ),
 ]
@@ -220,18 +221,26 @@ LossName = Annotated[
     ),
 ]
 SelectionOption = Annotated[
-    Selection | None, typer.Option("--selection", help="How to choose from the front.", rich_help_panel=SEARCH)
+    Selection | None,
+    typer.Option(
+        "--selection",
+        help="Which formula of the front is chosen (left out: the preset's, mdl: that of least description length).",
+        rich_help_panel=SEARCH,
+    ),
 ]
 Seed = Annotated[
     int,
-    typer.Option("--seed", help="Of the random numbers: another one, another search.", min=0, rich_help_panel=SEARCH),
+    typer.Option(
+        "--seed", help="The seed of the random numbers: another one, another search.", min=0, rich_help_panel=SEARCH
+    ),
 ]
 Preset = Annotated[
     str,
     typer.Option(
-        help="The method: default, paper, or another (an unknown name lists them all).",
+        help="The method: default, or one that trains networks (paper, paper+, no-gradient, random-pruning).",
         autocompletion=preset_names,
         metavar="NAME",
+        rich_help_panel=SEARCH,
     ),
 ]
 Epochs = Annotated[
