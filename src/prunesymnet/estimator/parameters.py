@@ -31,34 +31,34 @@ def settings_of(estimator: Any) -> SearchSettings:
     if not isinstance(preset, SearchSettings):
         raise TypeError(f"preset must be a name or SearchSettings, got {type(preset).__name__}")
     _check_others(estimator)
-    said: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     if estimator.max_epochs is not None and preset.pruner == "exhaustive":
         given = f"got {estimator.max_epochs!r} with a preset that trains none"
         raise ValueError(f'max_epochs is for trained networks (preset="paper" and its variants), {given}')
     if estimator.max_evaluations is not None:
         # Unless one is given, too: a limit that is the same everywhere is without a clock.
-        said["time_limit"] = math.inf
+        changes["time_limit"] = math.inf
     for name in (
         "max_complexity", "max_epochs", "max_evaluations", "time_limit", "selection", "loss", "constants_per",
         "template", "parts",
     ):  # fmt: skip
         if getattr(estimator, name) is not None:
-            said[name] = getattr(estimator, name)
+            changes[name] = getattr(estimator, name)
     if estimator.operators is not None:
         if isinstance(estimator.operators, str) or not isinstance(estimator.operators, Iterable):
             raise TypeError(f"operators must be a list of names or operators, got {estimator.operators!r}")
         rows = select_operators(estimator.operators).values()
-        said["operators"] = tuple(row.name if OPERATORS.get(row.name) is row else row for row in rows)
+        changes["operators"] = tuple(row.name if OPERATORS.get(row.name) is row else row for row in rows)
     if estimator.constraints is not None:
-        said["constraints"] = _constraints(estimator.constraints)
+        changes["constraints"] = _constraints(estimator.constraints)
     if estimator.start_from is not None:
-        said["start_from"] = _formulas(estimator.start_from)
+        changes["start_from"] = _formulas(estimator.start_from)
     if estimator.device is not None:
         preset = preset.on_device(estimator.device)
-    said["workers"] = _workers(estimator.n_jobs)
+    changes["workers"] = _workers(estimator.n_jobs)
     if isinstance(estimator.preset, str) or estimator.random_state != 0:
-        said["seed"] = _seed(estimator.random_state)
-    return replace(preset, **said)
+        changes["seed"] = _seed(estimator.random_state)
+    return replace(preset, **changes)
 
 
 def _constraints(given: Any) -> Constraints:
@@ -128,12 +128,17 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
+def check_jobs(n_jobs: Any) -> None:
+    """An error for what is no number of workers."""
+    if not is_whole(n_jobs) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be a number of workers, or -1 for one per core, got {n_jobs!r}")
+
+
 def _workers(n_jobs: Any) -> int:
     if n_jobs is None:  # as everywhere in scikit-learn: one, unless a `parallel_config` says otherwise
         backend, said = get_active_backend()
         n_jobs = said or getattr(backend, "default_n_jobs", 1)  # of a cluster: all
-    if not is_whole(n_jobs) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be a number of workers, or -1 for one per core, got {n_jobs!r}")
+    check_jobs(n_jobs)
     return max(int(n_jobs), 0) if int(n_jobs) >= -1 else max(cpu_count() + 1 + int(n_jobs), 1)
 
 
