@@ -42,7 +42,7 @@ from prunesymnet.search.error_shares import (
 from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter, Known
 from prunesymnet.search.guesses import fitted_guess, read_guesses
-from prunesymnet.search.linear_model import simplest_forms
+from prunesymnet.search.linear_model import linear, simplest_forms, telling_columns
 from prunesymnet.search.result import SearchResult, Start, Update, Watcher
 from prunesymnet.search.rows import Rows
 from prunesymnet.search.screening import screen
@@ -217,6 +217,9 @@ class _Search:
         allowed = [form for form in forms if self.finish.may_be(form)]
         self.archive.set_best(self.fitter.candidate((allowed or forms)[0], "linear"))
         self.fitter.candidate(forms[-1], "constant")
+        names = self.seen.first or self.rows.every.names
+        if 1 < len(telling := telling_columns(self.rows.train.only(names))) < len(names):
+            self.fitter.propose(Proposal(linear(telling), 1.0), None, "linear")
 
     def stages(self) -> SearchStatus:
         """The paper's stage, or ours with banks, level by level; why they ended."""
