@@ -43,13 +43,15 @@ ROUNDING = 16 * float(np.finfo(np.float64).eps)  # relative: what a few dozen op
 @lru_cache(maxsize=8192)  # each formula of an archive is compared with each that comes
 def formula_bits(expression: Expression) -> float:
     """To write a formula down, its free constants aside: 3 bits per unit of complexity, log2(1 + |k|) for a whole
-    number k, and 6 for pi and for a function of a number. A polynomial of one variable is written as the list of its
+    number k, and 6 for pi and for a function of a number. An exponent such as 3/2 is one number. A polynomial of one variable is written as the list of its
     coefficients where that is shorter: `x**3 + x**2 + x` says little more than that it is one of degree three. So is a
     sum of columns with coefficients: that it is a linear model, and of which columns, says it all.
 
     >>> from prunesymnet.expression import parse
     >>> [round(formula_bits(parse(text))) for text in ("x**3 + x", "x**5 + x**4 + x**3 + x**2 + x")]
     [12, 24]
+    >>> [round(formula_bits(parse(text))) for text in ("x**4", "x**(3/2)", "x**(2/3)")]
+    [14, 15, 15]
     >>> formula_bits(parse("1.5*u + 2.5*v + 3.5*w + 4.5"))
     19.0
     """
@@ -62,6 +64,8 @@ def formula_bits(expression: Expression) -> float:
             exact = all(part[1] for part in parts)
             bits = BITS_PER_SYMBOL * node.operator.cost + sum(part[0] for part in parts)
             bits += IRRATIONAL if exact and node.operator.precedence == CALL else 0.0
+            if node.operator.name == "pow" and (exponent := polynomials[id(node.operands[1])]) is not None:
+                bits = min(bits, BITS_PER_SYMBOL * node.operator.cost + parts[0][0] + _number_bits(exponent))
         else:
             exact = isinstance(node, Constant) and not node.is_free
             bits = BITS_PER_SYMBOL + (math.log2(1 + abs(node.value)) if isinstance(node, Constant) and exact else 0.0)
@@ -73,6 +77,14 @@ def formula_bits(expression: Expression) -> float:
             bits = min(bits, _linear_bits(coefficients))
         known[id(node)] = bits, exact
     return known[id(expression)][0]
+
+
+def _number_bits(polynomial: Polynomial) -> float:
+    """An exponent that is a quotient of whole numbers, as one symbol with the digits of both."""
+    number = polynomial.coefficients.get(0)
+    if polynomial.variable or number is None:
+        return math.inf
+    return BITS_PER_SYMBOL + math.log2(1 + abs(number.numerator)) + math.log2(number.denominator)
 
 
 def _polynomial_bits(polynomial: Polynomial) -> float:
