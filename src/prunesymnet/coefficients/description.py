@@ -43,9 +43,10 @@ ROUNDING = 16 * float(np.finfo(np.float64).eps)  # relative: what a few dozen op
 @lru_cache(maxsize=8192)  # each formula of an archive is compared with each that comes
 def formula_bits(expression: Expression) -> float:
     """To write a formula down, its free constants aside: 3 bits per unit of complexity, log2(1 + |k|) for a whole
-    number k, and 6 for pi and for a function of a number. An exponent such as 3/2 is one number. A polynomial of one variable is written as the list of its
-    coefficients where that is shorter: `x**3 + x**2 + x` says little more than that it is one of degree three. So is a
-    sum of columns with coefficients: that it is a linear model, and of which columns, says it all.
+    number k, and 6 for pi and for a function of a number. An exponent such as 3/2 is one number. A polynomial of one
+    variable is written as the list of its coefficients where that is shorter: `x**3 + x**2 + x` says little more than
+    that it is one of degree three. So is a sum of columns with coefficients: that it is a linear model, and of which
+    columns, says it all.
 
     >>> from prunesymnet.expression import parse
     >>> [round(formula_bits(parse(text))) for text in ("x**3 + x", "x**5 + x**4 + x**3 + x**2 + x")]

@@ -25,8 +25,8 @@ WAIT = 5.0  # seconds for the lock, which the server tries for a moment now and 
 
 
 class Clock:
-    """The time that a search goes by: it stands still from `stop` to `go_on`, and never goes back. `more` is what it was
-    given beyond its limit."""
+    """The time that a search goes by: it stands still from `stop` to `go_on`, and never goes back. `more` is what it
+    was given beyond its limit."""
 
     def __init__(self) -> None:
         self.more = 0.0
