@@ -89,7 +89,7 @@ def linear_models(data: Dataset) -> tuple[Fit, ...]:
     base = whole if squares is data else measure(whole.expression, squares)
     chosen = data.names, needed_columns(squares, no_worse_than(base, squares)), telling_columns(squares)
     fits = {names: whole if names == data.names else fit(linear(names), data) for names in chosen}
-    return tuple(with_canonical_formula(fits[names]) for names in chosen)
+    return tuple(with_canonical_formula(fits[names], data) for names in chosen)
 
 
 def no_worse_than(base: Fit, data: Dataset) -> float:
