@@ -22,7 +22,7 @@ from prunesymnet.expression import Expression, canonical_and_skeleton
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.fitting import FIRST_LOOK, SECOND_LOOK
-from prunesymnet.search.forms import limits_of_powers, with_canonical_formula
+from prunesymnet.search.forms import limits_of_powers, with_canonical_formula, with_plain_formula
 from prunesymnet.search.linear_model import linear, linear_models
 from prunesymnet.search.prediction import left_out, left_out_by_quadratic, predicts_better
 from prunesymnet.search.rows import Rows, some_rows
@@ -124,7 +124,7 @@ class Finish:
             if shorter < length:  # with that exponent, other constants are round
                 readings, length = [again, read, after], shorter
         shown = [reading for reading in readings if self.may_be(reading.expression) and self.is_shown(reading)]
-        return (*shown, found)[0], length, skeleton(found.expression)
+        return with_plain_formula((*shown, found)[0], used), length, skeleton(found.expression)
 
     def plain(self, fits: Iterable[Fit]) -> Iterator[tuple[Fit, float, str]]:
         """Fits as they are, with their lengths and forms."""
@@ -152,7 +152,9 @@ class Finish:
 
     def fitted_one(self, expression: Expression) -> Fit:
         """Fitted to the end, and written as it should be."""
-        return with_canonical_formula(self.fit(expression, FitSettings(method=self.settings.fit_method)))
+        return with_canonical_formula(
+            self.fit(expression, FitSettings(method=self.settings.fit_method)), self.rows.used
+        )
 
     def simpler(self, archive: Archive, fits: list[Fit]) -> list[Fit]:
         """Simpler formulas that are not among those to choose from, there to be seen beside them."""
@@ -165,7 +167,7 @@ class Finish:
         return self.each(Finish.first_look, self, forms)
 
     def first_look(self, expression: Expression) -> Fit:
-        return with_canonical_formula(self.fit(expression, FIRST_LOOK))
+        return with_canonical_formula(self.fit(expression, FIRST_LOOK), self.rows.used)
 
     def length(self, found: Fit, noise: float = 0.0) -> float:
         """The description length; to what is not exact, poles and waves that the rows do not show are added."""
@@ -340,7 +342,7 @@ def front_of(data: Dataset, formulas: tuple[Expression, ...], settings: SearchSe
     finish = Finish(Rows.of(data.with_loss(settings.loss), settings), settings.rules(columns=data.columns), settings)
     used = finish.rows.used
     linear_ones = linear_models(used)
-    fits = [with_canonical_formula(fit(formula, used)) for formula in formulas]
+    fits = [with_canonical_formula(fit(formula, used), used) for formula in formulas]
     return finish.front(finish.equations(finish.plain([*fits, *linear_ones])), linear_ones)[1]
 
 
