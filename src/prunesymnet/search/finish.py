@@ -120,6 +120,7 @@ class Finish:
         if may_read and (read := as_read(after, used)) is not after:
             readings = [read, after]
             again = snap(read.expression, used, settings=snapping, deadline=deadline, allow=self.is_sound)
+            again = replace(again, before_rounding=read.before_rounding)
             shorter = self.length(again, snapping.noise)
             if shorter < length:  # with that exponent, other constants are round
                 readings, length = [again, read, after], shorter
@@ -188,16 +189,23 @@ class Finish:
         """Those that may be chosen, each form and each formula once: what differs in rounding alone is one law."""
         fine = [entry for entry in known if math.isfinite(entry[0].mse) and self.may_be(entry[0].expression)]
         fine = [entry for entry in fine if math.isfinite(entry[1])] or fine
-        found: dict[Equation, Fit] = {}
+        found: dict[str, tuple[Equation, Fit]] = {}  # by formula
         seen: set[str] = set()
         for one, length, form in sorted(fine, key=lambda entry: entry[1]):
+            text = str(one.expression)
+            earlier = found[text][0] if text in found else None
+            if earlier is not None and (earlier.free_form is not None or one.before_rounding is None):
+                continue
+            length = length if earlier is None else earlier.description_length
             equation = Equation.of(one, self.rows.used, length=length, costs=self.costs)
-            same = {form, str(one.expression), skeleton(equation.free_form or one.expression)}
+            same = {form, text, skeleton(equation.free_form or one.expression)}
             verdicts = () if seen & same else self.rules.verdicts(one.expression)
-            if not seen & same and all(verdict.holds for verdict in verdicts):
-                found[replace(equation, shape=tuple(map(str, verdicts)))] = one
+            if earlier is not None and equation.free_form is not None:  # says more of the same formula
+                found[text] = replace(equation, shape=earlier.shape), one
+            elif not seen & same and all(verdict.holds for verdict in verdicts):
+                found[text] = replace(equation, shape=tuple(map(str, verdicts))), one
             seen |= same
-        return found
+        return dict(found.values())
 
     def may_be(self, expression: Expression) -> bool:
         """Whether it is allowed, has the shapes that are wanted, and the rows are enough for its constants."""
