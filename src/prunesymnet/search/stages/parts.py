@@ -6,6 +6,7 @@ the rest, and those that leave what is smoothest go on. Then what the first part
 columns alone, which may have parts again: a sum of three is a sum of two, one of which is a sum.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -180,13 +181,11 @@ class _Smoothness:
                     break
                 left = target - seen
                 rough = float(left @ self.precision @ left)
-                if best is not None and rough >= best[0]:
-                    break
-                best = rough, constants, values
                 weighed = self.precision @ slopes.T
                 normal = slopes @ weighed
-                if not np.isfinite(normal).all():
+                if not (np.isfinite(normal).all() and rough < (math.inf if best is None else best[0])):
                     break
+                best = rough, constants, values
                 constants = constants + np.linalg.pinv(normal, hermitian=True) @ (weighed.T @ left)
         if best is None or not best[0] > 0:
             return None
@@ -196,18 +195,13 @@ class _Smoothness:
         return First(formula.with_constants(constants), values, size + rows / 2 * float(np.log2(rough)))
 
     def errors(self, first: First) -> Array:
-        """Standard errors of the constants; none of those that nothing is known of, as of a constant term, and none at
-        all where the slopes lie beyond floats."""
+        """Standard errors of the constants; none of those that nothing is known of, as of a constant term."""
         program = compile_expression(first.expression)
+        _, seen, slopes = self.seen(program, program.constants)
         target = np.log(np.abs(self.problem.y)) if self.product else self.problem.y
-        with np.errstate(all="ignore"):
-            _, seen, slopes = self.seen(program, program.constants)
-            left = target - seen
-            variance = float(left @ self.precision @ left) / len(left)
-            normal = slopes @ self.precision @ slopes.T
-        if not np.isfinite(normal).all():
-            return np.zeros(len(program.constants))
-        inverse = np.linalg.pinv(normal, hermitian=True)
+        left = target - seen
+        variance = float(left @ self.precision @ left) / len(left)
+        inverse = np.linalg.pinv(slopes @ self.precision @ slopes.T, hermitian=True)
         return np.asarray(np.sqrt(variance * np.maximum(np.diag(inverse), 0.0)))
 
 
