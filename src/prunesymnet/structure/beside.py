@@ -39,6 +39,7 @@ from prunesymnet.structure.splines import basis, knots
 
 Array = NDArray[np.float64]
 
+LEFT_OUT = 0.1  # of what linear terms leave: of rows that are predicted from the others, as a few far out fit any curve
 OWN = 1e-4  # of a column: what a function of the group leaves of it, at least, if it is a term of its own
 MOST_COLUMNS = 8  # of the table: beside as many linear terms, a hundred rows show no curve
 
@@ -152,6 +153,8 @@ class _Frame:
             return None
         curve = self.curves(first.vector[None], first.factor, self.fine)[0]
         part = self.linear.with_columns(curve)
+        if part.left_out > LEFT_OUT * self.linear.left_out:
+            return None
         vectors = np.array([one.vector for one in tried if one.factor is None and (one.vector != first.vector).any()])
         if first.left > NEARLY_ALL and not looks_like_noise(part, self.quantities.indices(vectors)):
             return None
