@@ -28,9 +28,9 @@ import numpy as np
 from prunesymnet.bank.scan import one_thread
 from prunesymnet.search.threads import one_matrix_thread
 
-# Seconds: about what a process takes to start. A search that has taken as long may well take much longer; and if it
-# ends at once, it has cost no more than as much again, on other cores.
-STARTS_AFTER = 0.5
+# Seconds: many searches end before, and would have processes started for nothing. They take a second or two until they
+# are ready, on other cores, so that an early start is worth more than it costs.
+STARTS_AFTER = 0.2
 STARTED_AFTER = 0.1  # the same where they have been started before
 KEPT = 16  # pieces of luggage that a worker keeps: of a level, the problem, reduced ones, and what fits need
 MOST_FAILURES = 3  # of all workers in a row, before the search goes on without them
@@ -39,7 +39,7 @@ GLANCE = 0.05  # seconds between two looks at the limits while the loop waits fo
 AT_A_TIME = 4  # pieces of work for each process, where a backend gives results only when all are there
 QUEUED = 1  # pieces of work that are sent beyond one for each process, so that none waits for the next
 IDLE = 300  # seconds after which processes without work end
-ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 @dataclass(eq=False)
