@@ -25,11 +25,9 @@ from benchmarks.problems import load, noisy
 # Of one to six columns, from about a second to half a minute on one core.
 PROBLEMS = {
     "vladislavleva-08": "vladislavleva",
-    "feynman-I-29-16": "feynman",
     "vladislavleva-04": "vladislavleva",
     "keijzer-04": "keijzer",
     "feynman-III-9-52": "feynman",
-    "feynman-II-6-15a": "feynman",
     "feynman-I-41-16": "feynman",
     "keijzer-08": "keijzer",
 }
