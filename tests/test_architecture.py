@@ -25,7 +25,7 @@ ORDER = {
     ),
     "expression": (
         "tree", "printing", "parsing", "categories", "templates", "program", "intervals", "canonical", "expanding",
-        "polynomial", "factoring", "fingerprint", "sampling",
+        "polynomial", "linear", "factoring", "fingerprint", "sampling",
     ),
     "units": ("parsing", "labels", "table", "soundness", "groups", "constants"),
     "expression.canonical": ("numbers", "terms", "algebra"),
@@ -58,8 +58,11 @@ ORDER = {
         "workspace", "words", "safety", "forms", "tables", "searches", "worker", "queue", "front", "looks", "notebook",
         "studio", "pages", "server",
     ),
-    "cli": ("options", "settings", "printing", "tables", "many", "demo", "draw", "app"),
-    "estimator": ("parameters", "tables", "forms", "large", "regressor"),
+    "cli": (
+        "errors", "options", "settings", "printing", "tables", "fitting", "many", "fit", "fit_many", "demo", "draw",
+        "app",
+    ),
+    "estimator": ("parameters", "tables", "forms", "large", "fitted", "regressor"),
     "many": ("tables", "result", "fitting"),
     "runs": ("files", "records", "model", "log", "folder", "run"),
     "report": (
@@ -227,11 +230,11 @@ def test_version_and_changelog_agree():
 
 def test_public_names_are_what_they_were():
     assert sorted(prunesymnet.__all__) == [
-        "Constraints", "Dataset", "Equation", "Expression", "Fit", "FitSettings", "FitStatus", "Front", "ManyModels",
-        "Model", "PruneSymRegressor", "SearchSettings", "SnapSettings", "TensorBoard", "bootstraps", "canonical",
-        "estimate_constants", "evaluate", "fingerprint", "fit", "fit_many", "folds", "from_frame", "load_example",
-        "load_model", "make_dataset", "make_operator", "parse", "read_table", "select_operators", "skeleton", "snap",
-        "to_latex", "to_python", "to_text",
+        "Constraints", "Dataset", "Equation", "ExhaustiveSettings", "Expression", "Fit", "FitSettings", "FitStatus",
+        "Front", "ManyModels", "Model", "PruneSymRegressor", "SearchSettings", "SnapSettings", "TensorBoard",
+        "bootstraps", "canonical", "estimate_constants", "evaluate", "fingerprint", "fit", "fit_many", "folds",
+        "from_frame", "load_example", "load_model", "make_dataset", "make_operator", "parse", "read_table",
+        "select_operators", "skeleton", "snap", "to_latex", "to_python", "to_text",
     ]  # fmt: skip
     for name in prunesymnet.__all__:
         assert getattr(prunesymnet, name) is not None

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from prunesymnet.operators import make_operator, select_operators
     from prunesymnet.progress import TensorBoard
     from prunesymnet.runs import Model, load_model
-    from prunesymnet.search import Constraints, SearchSettings
+    from prunesymnet.search import Constraints, ExhaustiveSettings, SearchSettings
 
 # A name is imported when it is asked for: the command line answers at once, and nobody waits for what they don't use.
-_ROOMS = {
+_NAMES = {  # of each module
     "coefficients": ("Fit", "FitSettings", "FitStatus", "SnapSettings", "estimate_constants", "fit", "snap"),
     "data": ("Dataset", "from_frame", "load_example", "make_dataset", "read_table"),
     "equations": ("Equation", "Front"),
@@ -47,14 +47,15 @@ _ROOMS = {
     "operators": ("make_operator", "select_operators"),
     "progress": ("TensorBoard",),
     "runs": ("Model", "load_model"),
-    "search": ("Constraints", "SearchSettings"),
+    "search": ("Constraints", "ExhaustiveSettings", "SearchSettings"),
 }
-_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "Constraints",
     "Dataset",
     "Equation",
+    "ExhaustiveSettings",
     "Expression",
     "Fit",
     "FitSettings",
@@ -91,9 +92,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _ROOM_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'prunesymnet' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"prunesymnet.{_ROOM_OF[name]}"), name)
+    value = globals()[name] = getattr(import_module(f"prunesymnet.{_MODULE_OF[name]}"), name)
     return value
 
 

@@ -203,7 +203,7 @@ def _short(count: float) -> str:
 
 class TensorBoard:
     """A callback that writes each new best formula, its error and its size for TensorBoard
-    (`pip install tensorboard`)."""
+    (`pip install 'prunesymnet[tensorboard]'`)."""
 
     def __init__(self, folder: str) -> None:
         import_torch("TensorBoard")

@@ -14,7 +14,8 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from prunesymnet.cli.app import BAD_INPUT, INTERRUPTED, NOTHING_FOUND, USAGE, app
+from prunesymnet.cli.app import app
+from prunesymnet.cli.errors import BAD_INPUT, INTERRUPTED, NOTHING_FOUND, USAGE
 from prunesymnet.cli.options import preset_names
 from prunesymnet.data import read_table
 from prunesymnet.runs.folder import RunFolder
@@ -327,6 +328,13 @@ def test_report(folder):
         (["fit", "law.csv", "-y", "v", "-t", "-1"], None, USAGE, "time_limit must be a number of seconds > 0"),
         (["fit", "law.csv", "-y", "v", "--out", "run"], None, BAD_INPUT, "run has a run already"),
         (["fit", "law.csv", "-y", "v", "--operators", "+,sine"], None, BAD_INPUT, "did you mean 'sin'?"),
+        (["fit", "law.csv", "-y", "v", "--form", "a*x^"], None, BAD_INPUT, "is due, at column 5: a*x^\n"),
+        (
+            ["fit", "law.csv", "-y", "v", "-o", "law.csv"],
+            None,
+            BAD_INPUT,
+            "law.csv is a file, and a run needs a folder",
+        ),
         (["fit", "law.csv", "-y", "v", "--epochs", "9"], None, USAGE, "--epochs is for trained networks"),
         (["fit", "law.csv", "-y", "v", "--no-gradient"], None, USAGE, "trains none: add --preset paper"),
         (["fit", "law.csv", "-y", "v", "--random-pruning"], None, USAGE, "trains none: add --preset paper"),

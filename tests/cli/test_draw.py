@@ -10,8 +10,9 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import prunesymnet.cli.draw
-from prunesymnet.cli.app import BAD_INPUT, INTERRUPTED, USAGE, app
+from prunesymnet.cli.app import app
 from prunesymnet.cli.draw import relative_error, with_operators_of
+from prunesymnet.cli.errors import BAD_INPUT, INTERRUPTED, USAGE
 from prunesymnet.cli.settings import network_settings
 from prunesymnet.expression import parse
 from prunesymnet.search import PRESETS

@@ -168,3 +168,11 @@ def test_rows_count_by_their_weights():
     data = table(spoiled, weights)
     right, wrong = (description_length(fit(parse(text), data), data) for text in ("1.0*sin(x) + 1.0", "1.0*x + 1.0"))
     assert right < wrong - 100
+
+
+def test_a_linear_model_says_its_columns():
+    whole = formula_bits(parse("1.5*u + 2.5*v + 3.5*w + 4.5*x + 5.5"))
+    without_one = formula_bits(parse("1.5*u + 2.5*v + 3.5*w + 5.5"))
+    assert whole - without_one == BITS_PER_SYMBOL + 1  # the column, and that its coefficient is free
+    assert formula_bits(parse("u + v")) == 3 * BITS_PER_SYMBOL  # is shorter as it stands
+    assert formula_bits(parse("1.5*u*v + 2.5*v + 3.5")) == BITS_PER_SYMBOL * parse("1.5*u*v + 2.5*v + 3.5").complexity

@@ -276,6 +276,11 @@ def test_what_is_no_expression_is_named(thing):
         fit(thing, table(X**2))
 
 
+def test_what_is_no_dataset_is_named():
+    with pytest.raises(TypeError, match=r"data must be a Dataset, as make_dataset\(X, y\) makes one, got list"):
+        fit(parse("1.0*x"), [1.0, 2.0])
+
+
 def test_a_column_too_long_to_be_squared_does_not_stop_a_fit():
     """Beside it, the matrix of products has numbers of any size, of which eigenvalues may not converge."""
     data = sample(parse("4*x**4 + 3*x**3 + 2*x**2 + x"), 256, 10_009)

@@ -260,7 +260,7 @@ def test_weights():
     with refused("weights", "at least 0", "rows 2 and 4"):
         make_dataset(X, Y, weights=[1, -1, 2, -3])
     for positive in (0, 1):
-        with refused("weights must be positive in at least 2 rows", f"positive in {positive} of 4 rows"):
+        with refused("weights must be above zero in at least 2 rows", f"got {positive} of 4"):
             make_dataset(X, Y, weights=np.eye(4)[0] * positive)
     with refused("weights", "NaN", "row 3"):
         make_dataset(X, Y, weights=[1, 1, np.nan, 1])

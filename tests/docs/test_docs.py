@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from markdown.extensions.toc import slugify
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import prunesymnet
@@ -157,15 +158,26 @@ def test_every_parameter_preset_and_criterion_is_explained():
         assert f'`"{value}"`' in text
 
 
-def test_every_command_and_option_of_fit_is_explained():
-    text = (DOCS / "command-line.md").read_text()
-    for command in app.registered_commands:
-        called = command.callback.__name__.replace("_", "-")
-        assert f"\n## {called}\n" in text
-        assert f"$ prunesymnet {called} " in text or f"| prunesymnet {called} " in text
-    fit = next(command for command in app.registered_commands if command.callback.__name__ == "fit")
-    for parameter in list(inspect.signature(fit.callback).parameters)[1:]:
-        assert f"`--{parameter.removeprefix('as_').replace('_', '-')}`" in text
+def test_every_command_and_option_is_explained():
+    page = (DOCS / "command-line.md").read_text()
+    for called, command in get_command(app).commands.items():
+        assert f"$ prunesymnet {called} " in page or f"| prunesymnet {called} " in page
+        section = re.search(rf"\n## {called}\n(.*?)\n## ", page, re.DOTALL)[1]
+        section += (DOCS / "studio.md").read_text() if called == "studio" else ""
+        for option in (one for one in command.params if one.opts[0].startswith("--")):
+            assert any(word in section for word in option.opts + option.secondary_opts), f"{called} {option.opts[0]}"
+
+
+def test_every_method_of_the_estimator_is_in_the_reference():
+    page = (DOCS / "api" / "estimator.md").read_text()
+    shown = re.search(r"members: \[(.*)\]", page)[1].split(", ")
+    ours = {
+        name
+        for kind in prunesymnet.PruneSymRegressor.__mro__
+        for name in vars(kind)
+        if kind.__module__.startswith("prunesymnet") and not name.startswith("_") and not name.startswith("set_")
+    }
+    assert set(shown) == {name for name in ours if callable(getattr(prunesymnet.PruneSymRegressor, name, None))}
 
 
 def test_the_site_fetches_nothing():

@@ -208,7 +208,7 @@ def test_an_exact_formula_has_an_interval_of_no_width():
     assert law.constants == ()
 
 
-@pytest.mark.parametrize("confidence", [0, 1, -0.5, 95, math.nan])
+@pytest.mark.parametrize("confidence", [0, 1, -0.5, 95, "95%", math.nan])
 def test_a_confidence_must_be_a_share(confidence):
     with pytest.raises(ValueError, match="confidence must be between 0 and 1"):
         equation("1.0*x", LINE).interval({"x": [1.0]}, confidence)

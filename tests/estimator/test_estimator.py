@@ -144,8 +144,8 @@ def test_nothing_is_checked_before_fit():
         ("max_complexity", 0, "max_complexity must be a whole number >= 1, got 0"),
         ("max_complexity", 2.5, "max_complexity must be a whole number >= 1, got 2.5"),
         ("max_complexity", "9", "max_complexity must be a whole number >= 1, got '9'"),
-        ("constraints", 3, "constraints must be Constraints or a dict"),
-        ("constraints", {"nonsense": 1}, "constraints must be Constraints or a dict.*'nonsense'"),
+        ("constraints", 3, "constraints must be Constraints, or a dict of max_uses, .*, got 3"),
+        ("constraints", {"nonsense": 1}, "constraints must be of max_uses, .*, got 'nonsense'"),
         ("constraints", {"max_uses": {"foo": 1}}, "constraints name 'foo'"),
         ("constraints", {"requires": ["z"]}, "constraints require 'z'.*x1, x2"),
         ("constraints", {"allow": 3}, "allow must be a function"),
@@ -296,11 +296,11 @@ def test_another_row_of_the_front(model):
     ("index", "message"),
     [
         (99, r"index must be a row of the front, 0 to \d, got 99"),
-        ([0, 1], "index must be a row, or one row for each of 1 targets"),
-        (1.0, "index must be a row"),
-        ([0.7], "index must be a row"),
-        ("0", "index must be a row"),
-        (True, "index must be a row"),
+        ([0, 1], "index must be the number of a row of the front, got"),
+        (1.0, "index must be the number of a row of the front"),
+        ([0.7], "index must be the number of a row of the front"),
+        ("0", "index must be the number of a row of the front"),
+        (True, "index must be the number of a row of the front"),
     ],
 )
 def test_an_index_that_is_no_row(model, index, message):

@@ -1,7 +1,6 @@
 """The estimator on the tables that people have: odd names, odd cells, few rows, weights."""
 
 import decimal
-import math
 import re
 from dataclasses import replace
 
@@ -176,7 +175,7 @@ def with_cell(value, row=5, column="b"):
         (FRAME.assign(c=["low", "1.5"] * 20), "column 'c': 'low' in row 1 is not a number"),
         (FRAME.assign(c=["1,5", "1,7"] * 20), "column 'c': '1,5' in row 1.*write 1.5"),
         (FRAME.assign(c=pd.Categorical(["u", "v"] * 20)), "column 'c' is categorical"),
-        (FRAME.assign(c=pd.Categorical([1, 2] * 20)), "column 'c' is categorical; give one 0/1 column per category"),
+        (FRAME.assign(c=pd.Categorical([1, 2] * 20)), "column 'c' is categorical; name it in `categories`"),
         (FRAME.map(decimal.Decimal), r"column 'a': Decimal.* in row 1 .*\.astype\(float\)"),
         (FRAME.assign(c=1j * FRAME["a"]), "column 'c' is complex"),
         (FRAME.assign(c=[[1]] * 40), "column 'c'"),
@@ -223,9 +222,9 @@ def with_y(value, kind=float):
     [
         (X, with_y(np.nan), "NaN"),
         (X, with_y(np.inf), "(?i)infinit"),
-        (X, Y[:5], r"inconsistent numbers of samples: \[40, 5\]"),
+        (X, Y[:5], "X has 40 rows and y has 5"),
         (X, None, "y is None"),
-        (X, np.zeros((40, 2, 2)), "dim 3"),
+        (X, np.zeros((40, 2, 2)), r"y must be \[rows\] or \[rows, targets\]"),
         (X, with_y(np.nan), "target 'y'.*row 8"),
         (FRAME, with_y(np.nan), "y.*NaN|NaN.*row 8"),
         (FRAME, Y[:5], "40.*5"),
@@ -245,8 +244,13 @@ def test_targets_that_can_not_be_used(table, y, message):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (X[:, 0], "Expected 2D array"),
-        (FRAME["a"], "(?i)expected"),
+        (
+            X[:, 0],
+            r"^X has one dimension, shape \(40,\).*X.reshape\(-1, 1\) of an array makes one column of it, .* one row$",
+        ),
+        (X[:, 0].tolist(), r"^X has one dimension, shape \(40,\)"),
+        (FRAME["a"], r"X is a Series.*X.to_frame\(\)"),
+        (X + 1j, "^Complex data not supported: give the real and imaginary parts of X as columns$"),
         (sparse.csr_matrix(X), "toarray"),
         ([["1", "b"]] * 40, "column 'x2': 'b' in row 1 is not a number"),
         ([[1, 2], [3]] * 20, "lists of different lengths"),
@@ -254,7 +258,7 @@ def test_targets_that_can_not_be_used(table, y, message):
         (X[:0], "0 sample"),
         (X[:, :0], "0 feature"),
     ],
-    ids=["one dimension", "series", "sparse", "text", "ragged", "one row", "no rows", "no columns"],
+    ids=["one dimension", "list", "series", "complex", "sparse", "text", "ragged", "one row", "no rows", "no columns"],
 )
 def test_tables_that_are_none(table, message):
     with pytest.raises((ValueError, TypeError), match=message):
@@ -462,11 +466,11 @@ def test_equal_weights_are_none(weights):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (np.zeros(40), "(?i)weights must be positive|sample.?weight"),
-        (-np.ones(40), "(?i)negative.*sample.?weight"),
-        (np.full(40, math.nan), "(?i)sample.?weight.*NaN"),
-        (np.ones(3), "(?i)sample.?weight"),
-        (np.ones((40, 2)), "(?i)sample.?weights?"),
+        (np.zeros(40), "sample_weight must be above zero in at least 2 rows, got 0 of 40"),
+        (-np.ones(40), "sample_weight must be at least 0; negative in rows 1, 2, 3 and 37 more"),
+        (np.full(40, np.nan), r"sample_weight: no value \(NaN\) in rows 1, 2, 3 and 37 more"),
+        (np.ones(5), "X has 40 rows and sample_weight has 5; give one value per row"),
+        (np.ones((40, 2)), r"sample_weight must have shape \[rows\] or \[rows, 1\]"),
     ],
 )
 def test_weights_that_can_not_be_used(weights, message):

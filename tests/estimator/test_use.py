@@ -344,7 +344,7 @@ def test_a_list_for_several_targets(two):
     np.testing.assert_allclose(np.column_stack([f(X) for f in two.numpy()]), two.predict(X))
     np.testing.assert_allclose(np.column_stack([f(X) for f in two.numpy([0, 1])]), two.predict(X, index=[0, 1]))
     assert [text.partition(" =")[0] for text in two.latex()] == [r"\mathrm{area}", r"\mathrm{decay}"]
-    with pytest.raises(ValueError, match="one row for each of 2 targets"):
+    with pytest.raises(ValueError, match="or a list of 2, one for each target"):
         two.latex([0])
 
 

@@ -29,6 +29,8 @@ def test_digits_round_for_reading():
     tree = parse("3.14159265*x**2.0 - 1234567.0*y + 0.000012345 + 7*z")
     assert to_text(tree, digits=3) == "3.14*x**2 - 1.23e+06*y + 1.23e-05 + 7*z"
     assert to_text(tree, digits=1) == "3*x**2 - 1e+06*y + 1e-05 + 7*z"
+    with pytest.raises(ValueError, match="digits must be a whole number >= 1, or None for all of them, got 0"):
+        to_text(tree, digits=0)
     assert to_text(tree, digits=15) == "3.14159265*x**2 - 1234567*y + 1.2345e-05 + 7*z"
     assert to_text(parse("0.5*x + 123456789"), digits=2) == "0.5*x + 123456789"  # whole numbers are exact
     assert to_text(parse("x**3.0"), digits=2) == "x**3"

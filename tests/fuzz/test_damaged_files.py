@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 from damage import PUT, byte_damage, damaged, mutated, mutations, remove, use
 from fuzzing import LONGEST, meant_for_people, no_hang, tried
 from models import BANKS, begun, exact, model, noisy, saved, sealed
-from prunesymnet.cli.app import BAD_INPUT, INTERRUPTED, app
+from prunesymnet.cli.app import app
+from prunesymnet.cli.errors import BAD_INPUT, INTERRUPTED
 from prunesymnet.errors import FileFormatError, NothingFoundError
 from prunesymnet.runs import load_model, read_run, resume, run
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from fuzzing import LONGEST, MOST_WARNINGS, meant_for_people, no_hang, tried
-from prunesymnet.cli.app import BAD_INPUT, NOTHING_FOUND, USAGE, app
+from prunesymnet.cli.app import app
+from prunesymnet.cli.errors import BAD_INPUT, NOTHING_FOUND, USAGE
 from prunesymnet.estimator import PruneSymRegressor
 from prunesymnet.search import PRESETS, SearchSettings
 

@@ -216,12 +216,20 @@ def test_rows_that_lack_a_value_are_left_out_of_their_table_only():
         ({"tables": "table.csv"}, "must be a frame, a mapping or a list"),
         ({"tables": [(X, X[:, 0])], "estimator": PruneSymRegressor(run_dir="runs")}, "run_dir is the folder of one"),
         ({"tables": [(X, X[:, 0])], "estimator": PruneSymRegressor(preset="papr")}, "preset must be"),
+        ({"tables": [(X, X[:, 0])], "n_jobs": "all"}, "n_jobs must be a number of workers, .* got 'all'"),
         ({"tables": [(X, X[:, 0])], "estimator": X}, "estimator must be a PruneSymRegressor"),
     ],
 )
 def test_errors_name_what_is_wrong(arguments, message):
     with pytest.raises((DataError, ValueError, TypeError), match=message):
         fit_many(**arguments)
+
+
+def test_bootstraps_of_what_is_no_table():
+    with pytest.raises(ValueError, match="count must be a whole number >= 1, got 0"):
+        bootstraps(X, X[:, 0], 0)
+    with pytest.raises(DataError, match="X has 24 rows and y has 9"):
+        bootstraps(X, X[:9, 0])
 
 
 def test_a_table_may_have_weights_and_several_targets():

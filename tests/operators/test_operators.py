@@ -252,6 +252,8 @@ def test_select_operators():
 def test_select_operators_refuses():
     with refused("operators must be a list of names or operators, got the text 'sin'"):
         select_operators("sin")
+    with refused("unknown operator 'add'; did you mean '+'? Known: +, -"):
+        select_operators(["add"])  # as gplearn has it
     with refused("unknown operator 'sine'; did you mean 'sin'? Known: +, -, *, /, sin", "make_operator"):
         select_operators(["+", "sine"])
     with refused("unknown operator 'gamma'. Known: +"):

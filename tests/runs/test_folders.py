@@ -19,7 +19,8 @@ from typer.testing import CliRunner
 
 from damage import remove
 from models import BANKS, NOISY, PATIENT, begun, content_of, exact, model, put_run, saved, sealed
-from prunesymnet.cli.app import BAD_INPUT, app
+from prunesymnet.cli.app import app
+from prunesymnet.cli.errors import BAD_INPUT
 from prunesymnet.errors import FileFormatError, FolderInUseError, NotWrittenWarning
 from prunesymnet.estimator import PruneSymRegressor
 from prunesymnet.report import write_report

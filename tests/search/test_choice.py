@@ -132,6 +132,14 @@ def test_keplers_law_is_read_with_three_halves_and_the_free_fit_is_beside_it():
     assert exponent.rounded_to == "3/2"
 
 
+def test_the_free_fit_is_beside_a_law_that_also_came_with_its_exponent():
+    forms = "1.0*semi_major_axis**(3/2) + 1.0", "1.0*semi_major_axis**1.4"
+    for some in (forms, forms[::-1]):
+        best = finished(load_example("planets"), *some).best
+        assert str(best.expression) == "semi_major_axis**(3/2)"
+        assert [constant.rounded_to for constant in best.constants] == ["3/2"]
+
+
 def test_balmers_law_comes_out_of_an_exponent_that_was_fitted_too():
     front = finished(load_example("balmer"), "91.0*(0.25 - 1/n**2)**(-1.001)", "1.0*n**2 + 1.0*n + 1.0")
     assert str(front.best.expression).startswith("364.599")

@@ -1,5 +1,7 @@
 """Formulas made from formulas."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from prunesymnet.search.forms import (
     merged_form,
     reductions,
     with_canonical_formula,
+    with_plain_formula,
     without_needless_abs,
     without_small_terms,
 )
@@ -50,6 +53,13 @@ def test_a_freed_formula_has_a_weight_on_every_edge(text, expected):
 def test_needless_abs_is_taken_out(text, expected):
     data = make_dataset([[1, -1, -1], [2, -2, 1], [3, -0.5, 2]], [1.0, 2.0, 4.0], names=["x", "y", "z"], target="t")
     assert without_needless_abs(parse(text), data) == parse(expected)
+
+
+def test_a_rounded_exponent_brings_no_needless_abs():
+    data = make_dataset(np.array([[1.0], [2.0], [3.0]]), np.array([1.0, 2.8, 5.2]), names=["x"])
+    rounded = measure(parse("sqrt(x)*abs(x)"), data)
+    plain = with_plain_formula(replace(rounded, before_rounding=parse("abs(x)**1.5")), data)
+    assert (str(plain.expression), str(plain.before_rounding)) == ("x**(3/2)", "x**1.5")
 
 
 def test_abs_stays_where_its_operand_is_nought_somewhere():
@@ -143,7 +153,7 @@ def test_forms_that_differ_in_their_constants_only_are_one():
 def test_a_fit_is_written_as_it_should_be_and_stays_as_good():
     data = make_dataset([[1.0], [2.0], [3.0]], [1.0, 2.0, 4.0], names=["x"])
     found = measure(parse("x*(-2.5) + -(-1.5)"), data)
-    better = with_canonical_formula(found)
+    better = with_canonical_formula(found, data)
     assert fingerprint(better.expression) == fingerprint(found.expression)
     assert better.mse == found.mse
     assert str(better.expression) == str(canonical(found.expression))

@@ -9,7 +9,14 @@ from sklearn.linear_model import LinearRegression
 from prunesymnet.coefficients import fit
 from prunesymnet.data import make_dataset
 from prunesymnet.search import ExhaustiveSettings, SearchSettings, search
-from prunesymnet.search.linear_model import linear, linear_models, needed_columns, no_worse_than, simplest_forms
+from prunesymnet.search.linear_model import (
+    linear,
+    linear_models,
+    needed_columns,
+    no_worse_than,
+    simplest_forms,
+    telling_columns,
+)
 from prunesymnet.search.prediction import left_out, predicts_better
 
 
@@ -73,14 +80,21 @@ def test_a_plane_in_much_noise_comes_without_the_columns_that_say_nothing():
 
 def test_the_shorter_model_is_no_worse_by_more_than_chance():
     data = table(200)
-    whole, shorter = linear_models(data)
+    whole, shorter, _ = linear_models(data)
     assert whole.mse == pytest.approx(error(data, data.names))
     assert whole.mse <= shorter.mse <= no_worse_than(whole, data)
     assert {"x0", "x1"} <= set(shorter.expression.variables) < set(data.names)
 
 
+def test_columns_that_say_little_do_not_pay_for_themselves():
+    few = set(telling_columns(table(200, columns=12)))
+    assert {"x0", "x1"} <= few
+    assert len(few) < 6
+    assert telling_columns(table(200, columns=3, noise=0.0)) == ("x0", "x1")
+
+
 def test_where_all_columns_are_needed_both_models_are_one():
-    whole, shorter = linear_models(table(columns=2))
+    whole, shorter, _ = linear_models(table(columns=2))
     assert whole == shorter
 
 

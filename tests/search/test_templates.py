@@ -8,7 +8,7 @@ import pytest
 from models import SHORTCUTS
 from prunesymnet.coefficients import FitSettings
 from prunesymnet.data import make_dataset
-from prunesymnet.errors import DataError, NothingFoundError
+from prunesymnet.errors import DataError, DataWarning, NothingFoundError
 from prunesymnet.expression import evaluate, parse
 from prunesymnet.expression.templates import read_template
 from prunesymnet.search import Constraints, SearchSettings, search, search_templates
@@ -207,3 +207,8 @@ def test_what_no_template_can_be():
 def test_numbers_of_a_frame_are_fitted_and_whole_numbers_stay():
     best = found("2*f(x) + 1.5*y", 2 * x**2 + 3.7 * y).best
     assert str(best) == "t = 2*x**2 + 3.7*y"
+
+
+def test_a_part_that_is_called_nearly_as_an_operator_is_told_of():
+    with pytest.warns(DataWarning, match="'sine' in the template is a function to be found; did you mean 'sin'?"):
+        assert list(read_template("sine(x) + g(z)", NAMES).parts) == ["sine", "g"]

@@ -205,6 +205,20 @@ def with_interrupts():
     signal.signal(signal.SIGINT, before)
 
 
+def test_the_clock_stands_still_and_never_goes_back(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("prunesymnet.studio.worker.time.monotonic", lambda: now[0])
+    clock = Clock()
+    assert clock() == 100
+    clock.stop()
+    now[0] = 130.0
+    began = clock()  # a search that begins before the clock goes on
+    clock.go_on()
+    assert clock() == began == 100
+    now[0] = 131.5
+    assert clock() - began == 1.5
+
+
 def test_a_process_does_what_the_record_says(tmp_path, with_interrupts):
     clock = Clock()
     watch = Watch(tmp_path, Worker(1, 1), clock)

@@ -50,6 +50,15 @@ Data = Annotated[
         "For fit also a folder of .parquet or .csv files, however large."
     ),
 ]
+Targets = Annotated[
+    str, typer.Option("--target", "-y", help="The column to explain (several: a,b).", rich_help_panel=TABLE)
+]
+Features = Annotated[
+    str | None,
+    typer.Option(
+        "--features", "-x", help="The columns to explain it by: a,b,c (left out: all others).", rich_help_panel=TABLE
+    ),
+]
 Exclude = Annotated[str | None, typer.Option("--exclude", help="Columns to leave out: a,b.", rich_help_panel=TABLE)]
 DropMissing = Annotated[
     bool, typer.Option("--drop-missing", help="Leave out rows that lack a value.", rich_help_panel=TABLE)
@@ -72,7 +81,7 @@ PartOption = Annotated[
     list[str] | None,
     typer.Option(
         "--part",
-        help="What is known of one of them: 'f: operators=+,*; max_complexity=9' (once for each).",
+        help="What is known of a function of the template: 'f: operators=+,*; max_complexity=9' (once for each).",
         rich_help_panel=KNOWN,
     ),
 ]
@@ -111,7 +120,8 @@ Units = Annotated[
     ),
 ]
 NoUnits = Annotated[
-    bool, typer.Option("--no-units", help="What the header has in brackets means no units.", rich_help_panel=TABLE)
+    bool,
+    typer.Option("--no-units", help="Take nothing that the header has in brackets for a unit.", rich_help_panel=TABLE),
 ]
 NoConstantUnits = Annotated[
     bool,
@@ -120,6 +130,17 @@ NoConstantUnits = Annotated[
         help="With units: constants are pure numbers, none carries a unit.",
         rich_help_panel=KNOWN,
     ),
+]
+Operators = Annotated[
+    str | None,
+    typer.Option(
+        "--operators",
+        help="What formulas are made of, e.g. '+,-,*,/,exp' (left out: the preset's).",
+        rich_help_panel=KNOWN,
+    ),
+]
+MaxComplexity = Annotated[
+    int | None, typer.Option("--max-complexity", help="The largest complexity of a formula.", rich_help_panel=KNOWN)
 ]
 MaxUses = Annotated[
     str,
@@ -141,7 +162,7 @@ MaxNested = Annotated[
     str,
     typer.Option(
         "--max-nested",
-        help="How many may stand one inside the other within an operator: sin=exp:1,exp=exp:0.",
+        help="How many of an operator may stand one inside the other, within another: sin=exp:1,exp=exp:0.",
         rich_help_panel=KNOWN,
     ),
 ]
@@ -176,7 +197,6 @@ MaxConstants = Annotated[
     int | None, typer.Option("--max-constants", help="How many constants may be fitted.", min=0, rich_help_panel=KNOWN)
 ]
 Requires = Annotated[str, typer.Option("--requires", help="Columns that must appear: a,b.", rich_help_panel=KNOWN)]
-Seconds = Annotated[float, typer.Option("--time-limit", "-t", help="Seconds to search at most.")]
 Evaluations = Annotated[
     int | None,
     typer.Option(
@@ -200,12 +220,27 @@ LossName = Annotated[
         rich_help_panel=SEARCH,
     ),
 ]
+SelectionOption = Annotated[
+    Selection | None,
+    typer.Option(
+        "--selection",
+        help="Which formula of the front is chosen (left out: the preset's, mdl: that of least description length).",
+        rich_help_panel=SEARCH,
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        "--seed", help="The seed of the random numbers: another one, another search.", min=0, rich_help_panel=SEARCH
+    ),
+]
 Preset = Annotated[
     str,
     typer.Option(
-        help="The method: default, paper, or another (an unknown name lists them all).",
+        help="The method: default, or one that trains networks (paper, paper+, no-gradient, random-pruning).",
         autocompletion=preset_names,
         metavar="NAME",
+        rich_help_panel=SEARCH,
     ),
 ]
 Epochs = Annotated[

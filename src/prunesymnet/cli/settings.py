@@ -1,5 +1,6 @@
 """From the options of a command to `SearchSettings`."""
 
+import csv
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,6 +8,16 @@ from typing import Any
 
 from prunesymnet.operators import select_operators
 from prunesymnet.search import PRESETS, Constraints, SearchSettings
+
+
+def names_in(text: str) -> list[str]:
+    """The names of an option, which may be none; one with a comma in it is quoted.
+
+    >>> names_in('a, "mass, dry"'), names_in("")
+    (['a', 'mass, dry'], [])
+    """
+    cells = next(csv.reader([text], skipinitialspace=True), [])
+    return [name.strip() for name in cells if name.strip()]
 
 
 def preset_named(name: str) -> SearchSettings:
@@ -54,7 +65,7 @@ def network_settings(
 
 def with_operators(settings: SearchSettings, names: list[str]) -> SearchSettings:
     """The settings with these operators in place of the preset's; `id` is always one."""
-    wanted = [name for name in names if name] + ["id"]
+    wanted = [*names, "id"]
     return replace(settings, operators=tuple(select_operators(dict.fromkeys(wanted))))
 
 
@@ -108,7 +119,7 @@ def constraints_of(
         shape=tuple(shape),
         box={name: _ends(name, ends) for name, ends in _pairs(box, "--box", "NAME=LOW:HIGH, as in x=0:10")},
         max_constants=max_constants,
-        requires=tuple(name.strip() for name in requires.split(",") if name.strip()),
+        requires=tuple(names_in(requires)),
     )
 
 

@@ -2,10 +2,9 @@
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,9 +14,7 @@ from prunesymnet.data.checks import check_rows_of_a_search, labelled
 from prunesymnet.data.dataset import check_known
 from prunesymnet.data.messages import listed
 from prunesymnet.errors import DataError
-from prunesymnet.estimator import PruneSymRegressor
 from prunesymnet.runs import Model
-from prunesymnet.search import SearchSettings
 
 # What helps against an error of a kind (`prunesymnet.data.messages.cell_error`).
 OPTIONS = {
@@ -119,59 +116,6 @@ def labels_of(tables: Sequence[Dataset], features: Sequence[str], targets: Seque
     """What the file calls the columns and targets, by their names in formulas."""
     called = zip((table.target for table in tables), targets, strict=True)
     return {**dict(zip(tables[0].names, map(str, features), strict=True)), **dict(called)}
-
-
-def fitted_form(
-    table: Table,
-    features: Sequence[str],
-    columns: Columns,
-    settings: SearchSettings,
-    units: Mapping[str, str] | None = None,
-) -> Model:
-    """The model whose formula has this form, with its constants fitted."""
-    frame, targets = table.frame, list(columns.targets)
-    weights, errors = (None if name is None else frame[name] for name in (columns.weights, columns.y_err))
-    with options_named(), table.located():
-        y = frame[targets[0]] if len(targets) == 1 else frame[targets]
-        fitted = PruneSymRegressor(preset=settings, units=units).fit_form(
-            columns.form or "", frame[list(features)], y, weights, y_err=errors
-        )
-    model: Model = fitted.model_
-    return model
-
-
-def fitted_large(
-    data: str,
-    columns: Columns,
-    settings: SearchSettings,
-    units: Mapping[str, str] | None = None,
-    constant_units: bool = True,
-    folder: Path | None = None,
-    progress: bool = True,
-) -> Model:
-    """The model of a table that is larger than memory."""
-    unknown = {"--form": columns.form, "--categories": columns.categories, "--decimal": columns.decimal}
-    for option, value in (unknown | {"--sheet": columns.sheet}).items():
-        if value:
-            raise DataError(f"{data}: {option} is for tables in memory, and this one is read in chunks")
-    if len(columns.targets) != 1:
-        found = f"got {', '.join(columns.targets)}" if columns.targets else "got none"
-        raise DataError(f"{data}: name one column to explain (--target) of a table that is read in chunks, {found}")
-    estimator = PruneSymRegressor(
-        preset=settings, units=units, constant_units=constant_units, run_dir=folder, progress=progress
-    )
-    with options_named():
-        fitted = estimator.set_params(n_jobs=settings.workers or -1, random_state=settings.seed).fit_large(
-            data,
-            columns.targets[0],
-            features=columns.features,
-            exclude=columns.exclude,
-            weights=columns.weights,
-            y_err=columns.y_err,
-            drop_missing=columns.drop_missing,
-        )
-    model: Model = fitted.model_
-    return model
 
 
 @contextmanager

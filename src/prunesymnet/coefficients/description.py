@@ -2,8 +2,8 @@
 
 A longer formula must pay for itself by smaller residuals. This is the only place that sets the prices:
 
-- a symbol costs 3 bits, an exact number its digits, and powers of a variable can be written as one polynomial
-  (`formula_bits`);
+- a symbol costs 3 bits, an exact number its digits; powers of a variable can be written as one polynomial, and columns
+  with coefficients as one linear model (`formula_bits`);
 - a free constant costs the bits to which the data determine it (`description_length`), or half a bit for each factor of
   two in the number of rows where nobody has looked at the derivatives yet (`constant_bits`, the price in BIC);
 - residuals cost half a bit per row for each factor of two in the mean squared error (`residual_bits`).
@@ -26,6 +26,7 @@ from prunesymnet.coefficients.fit import Fit
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Apply, Constant, Expression, compile_expression, factored, postorder
 from prunesymnet.expression.factoring import multiplied_out
+from prunesymnet.expression.linear import NUMBER, LinearCoefficients, linear_coefficients_of
 from prunesymnet.expression.polynomial import Polynomial, polynomial_of
 from prunesymnet.expression.tree import complexity_with
 from prunesymnet.operators.operator import CALL
@@ -42,29 +43,49 @@ ROUNDING = 16 * float(np.finfo(np.float64).eps)  # relative: what a few dozen op
 @lru_cache(maxsize=8192)  # each formula of an archive is compared with each that comes
 def formula_bits(expression: Expression) -> float:
     """To write a formula down, its free constants aside: 3 bits per unit of complexity, log2(1 + |k|) for a whole
-    number k, and 6 for pi and for a function of a number. A polynomial of one variable is written as the list of its
-    coefficients where that is shorter: `x**3 + x**2 + x` says little more than that it is one of degree three.
+    number k, and 6 for pi and for a function of a number. An exponent such as 3/2 is one number. A polynomial of one
+    variable is written as the list of its coefficients where that is shorter: `x**3 + x**2 + x` says little more than
+    that it is one of degree three. So is a sum of columns with coefficients: that it is a linear model, and of which
+    columns, says it all.
 
     >>> from prunesymnet.expression import parse
     >>> [round(formula_bits(parse(text))) for text in ("x**3 + x", "x**5 + x**4 + x**3 + x**2 + x")]
     [12, 24]
+    >>> [round(formula_bits(parse(text))) for text in ("x**4", "x**(3/2)", "x**(2/3)")]
+    [14, 15, 15]
+    >>> formula_bits(parse("1.5*u + 2.5*v + 3.5*w + 4.5"))
+    19.0
     """
     known: dict[int, tuple[float, bool]] = {}  # by identity of the node: its bits, and whether it is an exact number
     polynomials: dict[int, Polynomial | None] = {}
+    linear: dict[int, LinearCoefficients | None] = {}
     for node in postorder(expression):
         if isinstance(node, Apply):
             parts = [known[id(operand)] for operand in node.operands]
             exact = all(part[1] for part in parts)
             bits = BITS_PER_SYMBOL * node.operator.cost + sum(part[0] for part in parts)
             bits += IRRATIONAL if exact and node.operator.precedence == CALL else 0.0
+            if node.operator.name == "pow" and (exponent := polynomials[id(node.operands[1])]) is not None:
+                bits = min(bits, BITS_PER_SYMBOL * node.operator.cost + parts[0][0] + _number_bits(exponent))
         else:
             exact = isinstance(node, Constant) and not node.is_free
             bits = BITS_PER_SYMBOL + (math.log2(1 + abs(node.value)) if isinstance(node, Constant) and exact else 0.0)
         polynomial = polynomials[id(node)] = polynomial_of(node, [polynomials[id(part)] for part in node.operands])
         if polynomial is not None and len(polynomial.coefficients) > 1:
             bits = min(bits, _polynomial_bits(polynomial))
+        coefficients = linear[id(node)] = linear_coefficients_of(node, [linear[id(part)] for part in node.operands])
+        if coefficients is not None and len(coefficients.keys() - NUMBER) > 1:
+            bits = min(bits, _linear_bits(coefficients))
         known[id(node)] = bits, exact
     return known[id(expression)][0]
+
+
+def _number_bits(polynomial: Polynomial) -> float:
+    """An exponent that is a quotient of whole numbers, as one symbol with the digits of both."""
+    number = polynomial.coefficients.get(0)
+    if polynomial.variable or number is None:
+        return math.inf
+    return BITS_PER_SYMBOL + math.log2(1 + abs(number.numerator)) + math.log2(number.denominator)
 
 
 def _polynomial_bits(polynomial: Polynomial) -> float:
@@ -77,6 +98,17 @@ def _polynomial_bits(polynomial: Polynomial) -> float:
             bits += 1 + math.log2(1 + abs(coefficient.numerator)) + math.log2(coefficient.denominator)
         if coefficient is None or abs(coefficient) != 1:
             bits += BITS_PER_SYMBOL
+    return bits
+
+
+def _linear_bits(coefficients: LinearCoefficients) -> float:
+    """That it is a linear model; of each term the column, and whether its coefficient is exact, then with sign and
+    digits (of a free one these are counted elsewhere)."""
+    bits = BITS_PER_SYMBOL
+    for coefficient in coefficients.values():
+        bits += BITS_PER_SYMBOL + 1
+        if coefficient is not None:
+            bits += 1 + math.log2(1 + abs(coefficient.numerator)) + math.log2(coefficient.denominator)
     return bits
 
 

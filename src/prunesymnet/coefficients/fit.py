@@ -94,6 +94,8 @@ def fit(
 
     A formula that overflows, or whose constants can't be told apart, is a result: see `Fit.status`.
     """
+    if not isinstance(data, Dataset):
+        raise TypeError(f"data must be a Dataset, as make_dataset(X, y) makes one, got {type(data).__name__}")
     began = time.perf_counter()
     settings = settings or FitSettings()
     program = compile_fit(expression, data, parameters)

@@ -51,7 +51,9 @@ FRACTIONS = (1, 2, 3, 4)  # denominators of the exponents that laws have
 
 @dataclass(frozen=True, slots=True)
 class SnapSettings:
-    """`tolerance`: by how many standard errors a rounding may move a constant; `noise`: errors below this part
+    """How constants are rounded.
+
+    `tolerance`: by how many standard errors a rounding may move a constant; `noise`: errors below this part
     of the target's size are of no interest (0.001 for measurements to a tenth of a percent); `closed_forms`: whether to
     look for rationals, multiples of pi, square roots and e after the whole numbers; `largest`: how large p*q
     may be in a rational p/q. `only_integers`: the paper's rounding instead, of all constants that are within `nearest`

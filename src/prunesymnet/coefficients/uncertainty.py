@@ -17,6 +17,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,8 +74,6 @@ def estimate_constants(
 
     `parameters` are the fitted values of constants that the formula has by name.
     """
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must be between 0 and 1, got {confidence!r}")
     program, constants = _at(expression, data, parameters or {})
     errors = np.sqrt(np.diagonal(covariance(expression, data, parameters=parameters)))
     freedom = data.measurements - len(constants)
@@ -132,6 +131,8 @@ def constant_names(labels: Sequence[str | None], taken: Collection[str] = ()) ->
 
 def students_t(freedom: int, confidence: float) -> float:
     """How many standard errors an interval reaches to each side."""
+    if not isinstance(confidence, Real) or not 0 < confidence < 1:
+        raise ValueError(f"confidence must be between 0 and 1, both excluded, got {confidence!r}")
     return float(stdtrit(freedom, 0.5 + confidence / 2)) if freedom > 0 else math.inf
 
 

@@ -30,7 +30,7 @@ _AS_DATES = "holds dates; give the time since a start as a number, (t - t.min())
 # Columns that hold no numbers, by the class of their dtype or by the letter that numpy and pandas have for it.
 _REMEDIES = {
     pd.SparseDtype: "is sparse; convert it first (.sparse.to_dense())",
-    pd.CategoricalDtype: "is categorical; give one 0/1 column per category (pandas.get_dummies)",
+    pd.CategoricalDtype: "is categorical; name it in `categories`, or give 0/1 columns (pandas.get_dummies)",
     "c": "is complex; give real and imaginary part, or modulus and phase, as columns",
     "M": _AS_DATES,
     "m": "holds durations; give them as numbers, .dt.total_seconds()",
@@ -306,15 +306,16 @@ def check_rows_of_a_search(rows: int) -> None:
         )
 
 
-def as_weights(column: "pd.Series[Any]") -> Floats:
-    weights = as_floats(column, "weights")
+def as_weights(column: "pd.Series[Any]", called: str = "weights") -> Floats:
+    weights = as_floats(column, called)
     if negative := _where(weights < 0):
-        message = f"weights must be at least 0; negative in {in_rows(negative)}; correct them"
+        message = f"{called} must be at least 0; negative in {in_rows(negative)}; correct them"
         raise cell_error(message, negative)
     positive = np.count_nonzero(weights)
     if positive < 2:
-        found = f"positive in {positive} of {len(weights)} rows"
-        raise DataError(f"weights must be positive in at least 2 rows, and are {found}; correct or omit them")
+        raise DataError(
+            f"{called} must be above zero in at least 2 rows, got {positive} of {len(weights)}; correct or omit them"
+        )
     return weights
 
 
@@ -407,7 +408,12 @@ def _not_numbers(cells: NDArray[Any], label: str) -> DataError:
     elif _DECIMAL_COMMA.fullmatch(str(cells[row])):
         remedy = f"if the comma is a decimal point, write {cells[row].strip().replace(',', '.')}"
     elif len(text) == len(present):
-        kind, remedy = "text", "leave the column out of the features, or put numbers in its place"
+        kind, remedy = (
+            "text",
+            "leave the column out of the features, name it in `categories`, or put numbers in its place",
+        )
+        if label.startswith("target"):
+            kind, remedy = "", "a target must be numbers"
     else:
         remedy = "correct it or drop the row"
     others = f" (and {len(text) - 1} more like it)" if len(text) > 1 else ""

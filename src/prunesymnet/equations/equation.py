@@ -49,7 +49,9 @@ Columns = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Equation:
-    """`form` is the formula as it was fitted, with `parameters` for those of its constants that have a name; `names`
+    """A formula with its constants fitted, how good it is, and what it can become.
+
+    `form` is the formula as it was fitted, with `parameters` for those of its constants that have a name; `names`
     are the table's columns. `loss` is the mean squared error on all rows; `heldout_r2` is that of the same form
     fitted without the held-out rows, on these. `rows` is the number of measurements, `variance` the residual's.
 
@@ -177,7 +179,7 @@ class Equation:
             numbers = counterparts(self.free_form, self.form)
             here = [(constant_value(node), "" if is_free(node) else to_text(node)) for node in numbers]
         return estimates(
-            program.labels, values, errors, freedom, _checked(confidence), taken=taken, in_formula=here,
+            program.labels, values, errors, freedom, confidence, taken=taken, in_formula=here,
             units=self.units,
         )  # fmt: skip
 
@@ -205,7 +207,7 @@ class Equation:
         table = self._table(columns)
         program, constants = self._free_program
         values, jacobian = program.values_and_jacobian(table, constants)
-        reach = students_t(self.rows - len(constants), _checked(confidence))
+        reach = students_t(self.rows - len(constants), confidence)
         with np.errstate(all="ignore"):
             scatter = self.variance * values**2 if self.relative else self.variance
             variance = np.einsum("in,ij,jn->n", jacobian, self.covariance, jacobian) + (0.0 if mean else scatter)
@@ -317,12 +319,6 @@ def _with_signs(expression: Expression) -> Expression:
         return apply(operator, *operands)
 
     return fold(expression, lambda leaf: leaf, combine)
-
-
-def _checked(confidence: float) -> float:
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must be between 0 and 1, both excluded, got {confidence!r}")
-    return confidence
 
 
 def _finite(values: Array) -> Array:

@@ -37,10 +37,12 @@ class Front:
 
     @property
     def best(self) -> Equation:
+        """The chosen equation."""
         return self.equations[self.chosen]
 
     @property
     def target(self) -> str:
+        """What the target is called."""
         return self.best.target
 
     def __len__(self) -> int:
@@ -67,6 +69,9 @@ class Front:
                 "equation": [equation.text() for equation in self],
             }
         )
+
+    def __repr__(self) -> str:
+        return f"<Front of {len(self)} formulas for {self.target}; chosen: {self.best}>"
 
     def __str__(self) -> str:
         lines = [f"  {'':>2} {'complexity':>10} {'loss':>10} {'R²':>9} {'held-out':>9} {'bits':>8}  {self.target} ="]

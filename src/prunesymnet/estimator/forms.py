@@ -6,13 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from prunesymnet.data import Dataset, repair_names
+from prunesymnet.coefficients import FitSettings, FitStatus, fit
+from prunesymnet.coefficients.by_category import fit_by_category, groups_of
+from prunesymnet.data import Dataset, distinct_rows, repair_names, weighted_by_neighbours
 from prunesymnet.data.messages import warn
+from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError
-from prunesymnet.estimator.tables import has_names
+from prunesymnet.estimator.parameters import with_units_of_constants
+from prunesymnet.estimator.tables import Inputs, has_names
 from prunesymnet.expression import Apply, Expression, evaluate, parse, postorder, to_text
 from prunesymnet.expression.categories import indexed
 from prunesymnet.operators import Operator
+from prunesymnet.search import SearchSettings
+from prunesymnet.search.guesses import STARTS
 
 SHORTEST_NAME = 3  # letters: names that are shorter are near to one another without a mistake, x0 and x1
 NEARLY = 0.75  # of the letters are the same: as in sped and speed, temp and tempo
@@ -66,6 +72,30 @@ def _nearly(name: str, columns: Collection[str]) -> str | None:
     if len(name) < SHORTEST_NAME:
         return None
     return next(iter(difflib.get_close_matches(name, sorted(columns), n=1, cutoff=NEARLY)), None)
+
+
+def fronts_of(form: Expression, inputs: Inputs, by: Mapping[str, str], settings: SearchSettings) -> tuple[Front, ...]:
+    """A front for each target, of this form alone with its constants fitted; `by` are the columns of categories that
+    some of them go by."""
+    names = inputs.tables[0].names
+    groups = groups_of(inputs.columns or (), names if inputs.columns else (), by)
+    parameters = parameters_of(form, names)
+    starts = FitSettings(starts=STARTS, seed=settings.seed)
+    fronts = []
+    for whole in inputs.tables:
+        whole.check_sizes()
+        table = distinct_rows(whole).with_loss(settings.loss)
+        if table.rows <= settings.rows:  # of more, all distances would take long
+            table = weighted_by_neighbours(table)
+        if groups:
+            found = fit_by_category(form, table, groups, settings=starts)
+        else:
+            found = fit(form, table, parameters=parameters, settings=starts)
+        if found.status is FitStatus.NOT_FINITE:
+            raise no_value_error(form, found.parameters, whole)
+        equation = with_units_of_constants(Equation.of(found, table), settings)
+        fronts.append(Front((equation,), 0, found.status.value, found.seconds, 1))
+    return tuple(fronts)
 
 
 def no_value_error(form: Expression, parameters: Mapping[str, float], data: Dataset) -> DataError:

@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from numbers import Integral
 from typing import Any
 
@@ -13,6 +13,7 @@ from joblib.parallel import get_active_backend
 from sklearn.utils import check_random_state
 
 from prunesymnet.equations import Equation
+from prunesymnet.errors import DataError
 from prunesymnet.expression import Expression, to_text
 from prunesymnet.operators import OPERATORS, Operator, select_operators
 from prunesymnet.optional import check_device
@@ -30,39 +31,46 @@ def settings_of(estimator: Any) -> SearchSettings:
     if not isinstance(preset, SearchSettings):
         raise TypeError(f"preset must be a name or SearchSettings, got {type(preset).__name__}")
     _check_others(estimator)
-    said: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     if estimator.max_epochs is not None and preset.pruner == "exhaustive":
         given = f"got {estimator.max_epochs!r} with a preset that trains none"
         raise ValueError(f'max_epochs is for trained networks (preset="paper" and its variants), {given}')
     if estimator.max_evaluations is not None:
-        said["time_limit"] = (
-            math.inf
-        )  # unless one is given, too: a limit that is the same everywhere is without a clock
+        # Unless one is given, too: a limit that is the same everywhere is without a clock.
+        changes["time_limit"] = math.inf
     for name in (
         "max_complexity", "max_epochs", "max_evaluations", "time_limit", "selection", "loss", "constants_per",
         "template", "parts",
     ):  # fmt: skip
         if getattr(estimator, name) is not None:
-            said[name] = getattr(estimator, name)
+            changes[name] = getattr(estimator, name)
     if estimator.operators is not None:
         if isinstance(estimator.operators, str) or not isinstance(estimator.operators, Iterable):
             raise TypeError(f"operators must be a list of names or operators, got {estimator.operators!r}")
         rows = select_operators(estimator.operators).values()
-        said["operators"] = tuple(row.name if OPERATORS.get(row.name) is row else row for row in rows)
+        changes["operators"] = tuple(row.name if OPERATORS.get(row.name) is row else row for row in rows)
     if estimator.constraints is not None:
-        rules = estimator.constraints
-        try:
-            said["constraints"] = rules if isinstance(rules, Constraints) else Constraints(**rules)
-        except TypeError as problem:
-            raise TypeError(f"constraints must be Constraints or a dict of their fields: {problem}") from None
+        changes["constraints"] = _constraints(estimator.constraints)
     if estimator.start_from is not None:
-        said["start_from"] = _formulas(estimator.start_from)
+        changes["start_from"] = _formulas(estimator.start_from)
     if estimator.device is not None:
         preset = preset.on_device(estimator.device)
-    said["workers"] = _workers(estimator.n_jobs)
+    changes["workers"] = _workers(estimator.n_jobs)
     if isinstance(estimator.preset, str) or estimator.random_state != 0:
-        said["seed"] = _seed(estimator.random_state)
-    return replace(preset, **said)
+        changes["seed"] = _seed(estimator.random_state)
+    return replace(preset, **changes)
+
+
+def _constraints(given: Any) -> Constraints:
+    if isinstance(given, Constraints):
+        return given
+    known = [field.name for field in fields(Constraints)]
+    if not isinstance(given, Mapping):
+        raise TypeError(f"constraints must be Constraints, or a dict of {', '.join(known)}, got {given!r}")
+    unknown = next((name for name in given if name not in known), None)
+    if unknown is not None:
+        raise TypeError(f"constraints must be of {', '.join(known)}, got {unknown!r}")
+    return Constraints(**given)
 
 
 def _formulas(given: Any) -> tuple[str, ...]:
@@ -103,6 +111,14 @@ def _check_others(estimator: Any) -> None:
         check_device(estimator.device)
 
 
+def categories_of(estimator: Any) -> list[str]:
+    """The columns of categories that the parameters name."""
+    given = estimator.categories
+    if isinstance(given, str):
+        raise DataError(f"categories must be a list of column names; write categories=[{given!r}]")
+    return [*dict.fromkeys([*(given or ()), *([estimator.constants_per] if estimator.constants_per else [])])]
+
+
 def own_operators(settings: SearchSettings) -> list[Operator]:
     """The operators that the user made."""
     return [operator for operator in settings.operators if isinstance(operator, Operator)]
@@ -112,12 +128,17 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
+def check_jobs(n_jobs: Any) -> None:
+    """An error for what is no number of workers."""
+    if not is_whole(n_jobs) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be a number of workers, or -1 for one per core, got {n_jobs!r}")
+
+
 def _workers(n_jobs: Any) -> int:
     if n_jobs is None:  # as everywhere in scikit-learn: one, unless a `parallel_config` says otherwise
         backend, said = get_active_backend()
         n_jobs = said or getattr(backend, "default_n_jobs", 1)  # of a cluster: all
-    if not is_whole(n_jobs) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be a number of workers, or -1 for one per core, got {n_jobs!r}")
+    check_jobs(n_jobs)
     return max(int(n_jobs), 0) if int(n_jobs) >= -1 else max(cpu_count() + 1 + int(n_jobs), 1)
 
 

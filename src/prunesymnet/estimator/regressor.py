@@ -14,76 +14,55 @@ y = \\frac{x_{1}^{2}}{2} + \\sin\\left(x_{2}\\right)
 It checks what comes in and hands out what was found. The search is in `search`, and what is kept of it in `runs`.
 """
 
-import html
 import os
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.metrics import r2_score
-from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from prunesymnet.coefficients import FitSettings, FitStatus, fit
-from prunesymnet.coefficients.by_category import fit_by_category, groups_of
-from prunesymnet.data import (
-    Dataset,
-    check_finite,
-    checks,
-    distinct_rows,
-    indicators_like,
-    repair_names,
-    weighted_by_neighbours,
-    with_indicators,
-)
-from prunesymnet.equations import Equation, Front
-from prunesymnet.errors import DataError, DomainWarning, InterruptedWarning
-from prunesymnet.estimator.forms import category_columns, no_value_error, parameters_of, read_form
-from prunesymnet.estimator.parameters import (
-    is_whole,
-    own_operators,
-    settings_of,
-    with_units,
-    with_units_of_constants,
-)
-from prunesymnet.estimator.tables import as_pandas, has_names, targets_of
+from prunesymnet.data import checks
+from prunesymnet.errors import InterruptedWarning
+from prunesymnet.estimator.fitted import FittedFormulas
+from prunesymnet.estimator.forms import category_columns, fronts_of, read_form
+from prunesymnet.estimator.parameters import categories_of, own_operators, settings_of, with_units
+from prunesymnet.estimator.tables import has_names, inputs_of
 from prunesymnet.expression import Expression
 from prunesymnet.operators import Operator
 from prunesymnet.runs import Model, ended_by_hand, keep, load_model, resume, run
-from prunesymnet.search import Constraints, SearchSettings, Start
-from prunesymnet.search.guesses import STARTS
-
-Array = NDArray[np.float64]
+from prunesymnet.search import Constraints, SearchSettings, Start, Update
 
 
-class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Finds the short formula behind a table.
+class PruneSymRegressor(FittedFormulas, MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """A scikit-learn regressor that finds the short formula behind a table.
+
+    A fit ends with a *front*: for each complexity the best formula of that size, as long as it beats all shorter ones.
+    One of them is chosen, `best_`, and `predict` and the exports are of that one unless another row is named.
 
     Parameters
     ----------
     operators : list of str or Operator, default=None
-        What formulas are made of: names of the table, or your own (`make_operator`). None: what the preset has,
-        `+ - * / sin cos exp log square sqrt`.
+        What formulas are made of: names such as "+", "exp" or "tanh" (`prunesymnet.operators.OPERATORS` has all), or
+        your own (`make_operator`). None: what the preset has, `+ - * / sin cos exp log square sqrt`.
     max_complexity : int, default=None
         The largest complexity of a formula: one for each variable, constant and operator, two for functions.
     constraints : Constraints or dict, default=None
-        Further rules: `max_uses`, `max_argument`, `forbid_nested`, `max_nested`, `max_constants`, `requires`,
-        `excludes`, `costs`, `shape`, `box`, `allow`.
+        Rules that every formula keeps, `{"max_uses": {"exp": 1}, "requires": ["x1"]}`: `max_uses`, `max_argument`,
+        `forbid_nested`, `max_nested`, `max_constants`, `requires`, `excludes`, `costs`, `shape`, `box`, `allow`; see
+        `Constraints` for each.
     start_from : list of str or Expression, default=None
         Formulas that you expect: the search begins with them, and builds on them. Names in them that are no columns
         are constants to be fitted.
     template : str or dict of str, default=None
-        A formula of which some parts are functions to be found, "f(x, z)*exp(-g(y))". For several targets a dict of
+        A formula of which some parts are functions to be found, `f(x, z)*exp(-g(y))`. For several targets a dict of
         them by target, and parts of the same name are one.
     parts : dict, default=None
-        What is known of parts of the template, {"f": {"operators": ["+", "*"], "max_complexity": 9}}: `operators`,
-        `max_complexity`, `constraints`, `start_from`.
+        What is known of parts of the template, `{"f": {"operators": ["+", "*"], "max_complexity": 9}}`: each may have
+        `operators`, `max_complexity`, `constraints` and `start_from` of its own.
     categories : list of str, default=None
         Columns of a frame that hold categories: text, or numbers that stand for something. Each category becomes a
         column of 0 and 1, `material=steel`, which is `material_steel` in formulas.
@@ -113,14 +92,15 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         Formulas to be scored or fitted, for each target: a limit that is the same on every run and with any number of
         threads, in place of the clock (a `time_limit` counts only if it is given, too). None: no such limit.
     preset : str or SearchSettings, default="default"
-        "default", "paper" (the paper's method alone), "no-gradient", "random-pruning", or settings of your own.
+        What all other settings are: "default"; "paper" (the paper's method, a network that is trained and pruned),
+        "paper+" (the same, improved), "no-gradient" and "random-pruning" (its ablations); or settings of your own.
     max_epochs : int, default=None
         How long a network is trained, with "paper" and its variants. None: what the preset has, 3,000. The default
         preset trains no network, and with it this is an error.
     n_jobs : int, default=None
         Workers; None is one, or as many as a `joblib.parallel_config` around `fit` says (Dask, Ray); -1 is one for
-        each core that this process may use. Processes are started for searches that take longer than half a second.
-        Their number does not change the result.
+        each core that this process may use. Other processes are started for searches that take longer than a
+        fifth of a second. The number of workers does not change the result.
     device : str, default=None
         "cpu" (as None), "cuda" (or "cuda:1" ...), "mps" or "auto": where banks are scanned and networks trained.
         "auto" is an NVIDIA GPU where there is one, from the bank's size on that makes up for starting it.
@@ -150,10 +130,22 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         What the search found of the table's structure before any formula: quantities that depend on fewer others than
         there are columns.
     fronts_ : tuple of Front
-        One for each target.
+        The front of each target, with why the search ended (`status`).
+    model_ : Model
+        All that `save` writes.
     n_features_in_, feature_names_in_, n_outputs_ : int, array, int
         The number of columns, their names where X has some, and the number of targets. With `categories`, each of these
         counts as a column.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(1, 3, (60, 2))
+    >>> model = PruneSymRegressor(operators=["+", "-", "*", "/"], time_limit=10).fit(X, X[:, 0] / (X[:, 1] + 2))
+    >>> print(model.best_)
+    y = x1/(x2 + 2)
+    >>> model.predict([[3.0, 1.0]])
+    array([1.])
     """
 
     def __init__(
@@ -169,17 +161,17 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         constants_per: str | None = None,
         units: Mapping[str, str] | None = None,
         constant_units: bool = True,
-        selection: Any = None,
-        loss: Any = None,
+        selection: str | Callable[[pd.DataFrame], int] | None = None,
+        loss: str | Callable[..., Any] | None = None,
         time_limit: float | None = None,
         max_evaluations: int | None = None,
         preset: str | SearchSettings = "default",
         max_epochs: int | None = None,
         n_jobs: int | None = None,
         device: str | None = None,
-        random_state: Any = 0,
+        random_state: int | np.random.RandomState | None = 0,
         progress: bool = True,
-        callbacks: Sequence[Any] = (),
+        callbacks: Sequence[Callable[[Update], Any]] = (),
         run_dir: str | os.PathLike[str] | None = None,
         warm_start: bool = False,
     ) -> None:
@@ -209,28 +201,35 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
 
     # Fitting
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, y_err: Any = None) -> "PruneSymRegressor":
-        """Search for the formulas behind y; of several columns of y, one after the other.
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, y_err: Any = None) -> Self:
+        """Search for the formula behind y. Ctrl-C ends the search with the best formulas so far.
 
-        `sample_weight` weighs the rows' losses. `y_err` are the standard errors of y, in place of weights: a row counts
-        by 1/y_err**2, and what a formula leaves below them is noise. Ctrl-C ends the search with the best formulas so
-        far.
+        Parameters
+        ----------
+        X : frame, array or list of rows
+            The columns that explain the target. Formulas have the names of a frame's columns; without names they are
+            x1, x2, ...
+        y : array, Series, frame or list
+            The target; several columns are searched one after the other, and share the time limit.
+        sample_weight : array, default=None
+            How much the error of each row counts.
+        y_err : array, default=None
+            The standard errors of y, in place of weights: a row counts by `1/y_err**2`, and what a formula leaves below
+            them is noise.
         """
         began = time.monotonic()
         settings = settings_of(self)
         earlier = getattr(self, "fronts_", ()) if self.warm_start else ()
-        columns, tables, labels = self._tables(
-            X, y, sample_weight, settings, y_err=y_err, categories=self._categories()
-        )
-        settings = with_units(settings, self, labels)
-        checks.check_rows_of_a_search(tables[0].rows)
+        inputs = inputs_of(self, X, y, sample_weight, settings, y_err=y_err, categories=categories_of(self))
+        settings = with_units(settings, self, inputs.labels)
+        checks.check_rows_of_a_search(inputs.tables[0].rows)
         starts: list[Start] = []
-        if len(earlier) == len(tables) and self.model_.names == tables[0].names:
+        if len(earlier) == len(inputs.tables) and self.model_.names == inputs.tables[0].names:
             starts = [Start(tuple(equation.expression for equation in front), 0, 1) for front in earlier]
         model = run(
-            tables,
+            inputs.tables,
             settings,
-            columns=columns,
+            columns=inputs.columns,
             folder=self.run_dir,
             starts=starts,
             callbacks=tuple(self.callbacks),
@@ -238,7 +237,7 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
             began=began,
         )
         _warn_if_stopped(model)
-        return self._set(model)
+        return self._set(model, flat=inputs.flat)
 
     def fit_large(
         self,
@@ -250,14 +249,24 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         weights: str | None = None,
         y_err: str | None = None,
         drop_missing: bool = False,
-    ) -> "PruneSymRegressor":
+    ) -> Self:
         """Fit a table that is larger than memory: a folder of Parquet or CSV files, one such file, or a Dask frame.
-
-        `y` is the name of the target; `features` are all other columns unless named, without those of `exclude`;
-        `weights` and `y_err` are columns too, and `drop_missing` leaves out rows that lack a value.
 
         A sample that is stratified by the target is drawn in one pass, and the search, with its time limit, runs on it.
         Constants, error bars and errors are then those of all rows, which are read again a few times.
+
+        Parameters
+        ----------
+        source : path or Dask frame
+            The table.
+        y : str
+            The name of the target.
+        features, exclude : list of str, default=None
+            The columns that explain it (None: all others), and those to leave out.
+        weights, y_err : str, default=None
+            The column of weights, or that of the standard errors of the target.
+        drop_missing : bool, default=False
+            Whether to leave out rows that lack a value; otherwise such a row is an error.
         """
         from prunesymnet.data.chunks import chunks_of
         from prunesymnet.estimator import large
@@ -270,14 +279,12 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         settings = large.with_loss_for(settings, drawn, columns.target)
         frame = large.sample_of(drawn, columns, settings)
         counts, errors = (None if name is None else frame[name] for name in (columns.weights, columns.y_err))
-        known, tables, labels = self._tables(
-            frame[list(columns.features)], frame[columns.target], counts, settings, y_err=errors
-        )
-        settings = with_units(settings, self, labels)
+        inputs = inputs_of(self, frame[list(columns.features)], frame[columns.target], counts, settings, y_err=errors)
+        settings = with_units(settings, self, inputs.labels)
         model = run(
-            tables,
+            inputs.tables,
             settings,
-            columns=known,
+            columns=inputs.columns,
             folder=self.run_dir,
             callbacks=tuple(self.callbacks),
             progress=bool(self.progress),
@@ -285,12 +292,12 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         )
         _warn_if_stopped(model)
         front = large.front_of_all_rows(
-            model.fronts[0], tables[0], chunks, columns, drawn, settings, bool(self.progress)
+            model.fronts[0], inputs.tables[0], chunks, columns, drawn, settings, bool(self.progress)
         )
         model = replace(model, fronts=(front,))
         if self.run_dir is not None:
             keep(self.run_dir, model)
-        return self._set(model)
+        return self._set(model, flat=inputs.flat)
 
     def fit_form(
         self,
@@ -301,13 +308,22 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         *,
         names: Sequence[str] | None = None,
         y_err: Any = None,
-    ) -> "PruneSymRegressor":
-        """Fit the constants of a form that you know: every name in it that is not a column, every number with a point.
-        `y = a*x + b` may be written for `a*x + b`, and `a[site]` for a constant that has a value of its own in each
-        category of a column of the frame X.
+    ) -> Self:
+        """Fit the constants of a form that you know, without a search.
 
-        `names` are the columns' names where X has none (else x1, x2, ...; a single column may be called x).
+        Parameters
+        ----------
+        form : str or Expression
+            The formula, `a*x + b` or `y = a*x + b`. Every name in it that is not a column is a constant to be fitted,
+            and so is every number with a point, which is a first guess. `a[site]` is a constant that has a value of its
+            own in each category of the column `site` of a frame.
+        X, y, sample_weight, y_err
+            As for `fit`.
+        names : list of str, default=None
+            The columns' names where X has none (else x1, x2, ...; a single column may be called x).
 
+        Examples
+        --------
         >>> x = np.linspace(0, 4, 50)
         >>> model = PruneSymRegressor().fit_form("a*exp(-b*x) + c", x[:, None], 2 * np.exp(-1.5 * x) + 0.5)
         >>> print(model.best_)
@@ -322,206 +338,13 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         if names is None and not has_names(X) and np.shape(X)[1:] == (1,) and "x" in tree.variables:
             names = ["x"]
         by = category_columns(tree, X)
-        categories = [*dict.fromkeys([*self._categories(), *by.values()])]
-        columns, tables, labels = self._tables(X, y, sample_weight, settings, names, y_err, categories)
-        settings = with_units(settings, self, labels)
-        groups = groups_of(columns or (), tables[0].names if columns else (), by)
-        parameters = parameters_of(tree, tables[0].names)
-        starts = FitSettings(starts=STARTS, seed=settings.seed)
-        fronts = []
-        for whole in tables:
-            whole.check_sizes()
-            table = distinct_rows(whole).with_loss(settings.loss)
-            if table.rows <= settings.rows:  # of more, all distances would take long
-                table = weighted_by_neighbours(table)
-            if groups:
-                found = fit_by_category(tree, table, groups, settings=starts)
-            else:
-                found = fit(tree, table, parameters=parameters, settings=starts)
-            if found.status is FitStatus.NOT_FINITE:
-                raise no_value_error(tree, found.parameters, whole)
-            equation = with_units_of_constants(Equation.of(found, table), settings)
-            fronts.append(Front((equation,), 0, found.status.value, found.seconds, 1))
-        return self._set(Model(tuple(fronts), tables[0].names, columns, settings))
-
-    def _tables(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        settings: SearchSettings,
-        names: Sequence[str] | None = None,
-        y_err: Any = None,
-        categories: Sequence[str] = (),
-    ) -> tuple[tuple[str, ...] | None, list[Dataset], dict[str, str]]:
-        """The columns as the user calls them, a checked table for each target, and what the user calls each name of a
-        formula, those of the targets too; columns of `categories` as columns of 0 and 1."""
-        features = self._features(X, reset=True, categories=categories)
-        targets, labels = targets_of(y)
-        check_consistent_length(X, targets)
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
-        if y_err is not None:
-            checks.check_not_both(sample_weight, "sample_weight")
-            weights = checks.weights_of_errors(y_err, features)
-        if len(features) < 2:
-            raise DataError("X has one row (n_samples = 1); a formula needs at least 2")
-        columns = tuple(map(str, self.feature_names_in_)) if hasattr(self, "feature_names_in_") else None
-        wanted = columns or names or [f"x{i + 1}" for i in range(features.shape[1])]
-        ours = repair_names(wanted, taken=[operator.name for operator in own_operators(settings)])
-        if len(ours) != features.shape[1] or len({*wanted}) != len(ours):
-            raise DataError(f"names must be {features.shape[1]} different names, one per column of X, got {names!r}")
-        called = repair_names(labels, taken=ours)
-        self._flat = np.ndim(targets) == 1
-        each = targets[:, None] if self._flat else targets
-        first = Dataset(features, each[:, 0], ours, called[0], weights, errors_known=y_err is not None)
-        others = zip(each.T[1:], called[1:], strict=True)
-        known = dict(zip((*ours, *called), (*wanted, *labels), strict=True))
-        return columns, [first, *(first.with_target(y, name) for y, name in others)], known
-
-    def _categories(self) -> list[str]:
-        """The columns of categories that the parameters name."""
-        if isinstance(self.categories, str):
-            raise DataError(f"categories must be a list of column names; write categories=[{self.categories!r}]")
-        return [*dict.fromkeys([*(self.categories or ()), *([self.constants_per] if self.constants_per else [])])]
-
-    def _features(self, X: Any, *, reset: bool, categories: Sequence[str] = ()) -> Array:
-        """X as finite numbers; an error names the column and the row."""
-        if not has_names(X):
-            if reset and categories:
-                raise DataError(f"categories are columns of a frame by their names, and X is a {type(X).__name__}")
-            if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
-                raise DataError("X has masked cells; fill them (.filled()) or drop their rows")
-            try:
-                table: Array = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset)
-            except OverflowError:
-                raise DataError(f"X has a whole number beyond the range of floats; {checks.TOO_LONG}") from None
-            except ValueError:
-                checks.check_cells(X)  # which says where it is
-                raise
-            known = getattr(self, "model_", None)
-            check_finite(table, known.labels if known and not reset else [f"x{i + 1}" for i in range(table.shape[1])])
-            return table
-        frame = as_pandas(X, "X")  # whose names every version of scikit-learn reads
-        checks.check_unique(frame.columns)  # first: scikit-learn's own message lists every name
-        if reset and categories:
-            frame = with_indicators(frame, categories)
-        elif not reset:
-            frame = indicators_like(frame, self.model_.labels)
-        validate_data(self, frame, skip_check_array=True, reset=reset)
-        if 0 in frame.shape:
-            raise DataError(f"X has shape {frame.shape}: 0 feature(s) or 0 sample(s), while at least 1 is needed")
-        return checks.as_matrix(frame, list(frame.columns))
-
-    def _set(self, model: Model) -> "PruneSymRegressor":
-        self.model_ = model
-        self.fronts_ = model.fronts
-        self.n_outputs_ = len(model.fronts)
-        self.equations_ = self._each([front.table() for front in model.fronts])
-        self.best_ = self._each([front.best for front in model.fronts])
-        self.structure_ = self._each([front.structure for front in model.fronts])
-        self.constants_ = self._each([_constants(front.best) for front in model.fronts])
-        return self
-
-    def _each(self, values: list[Any]) -> Any:
-        """One value for one target, a list for several."""
-        return values[0] if self.n_outputs_ == 1 else values
-
-    # Using it
-
-    def equation(self, index: int | Sequence[int] | None = None) -> Any:
-        """The equation in a row of the front (None: the chosen one); a list for several targets, for which `index` may
-        be a list too."""
-        return self._each(self._chosen(index))
-
-    def _chosen(self, index: int | Sequence[int] | None) -> list[Equation]:
-        check_is_fitted(self)
-        if index is None:
-            return [front.best for front in self.fronts_]
-        rows: list[Any] = list(index) if isinstance(index, list | tuple | np.ndarray) else [index] * self.n_outputs_
-        if len(rows) != self.n_outputs_ or not all(is_whole(row) for row in rows):
-            raise ValueError(f"index must be a row, or one row for each of {self.n_outputs_} targets, got {index!r}")
-        return [front[int(row)] for front, row in zip(self.fronts_, rows, strict=True)]
-
-    def _columns(self, X: Any) -> dict[str, Array]:
-        check_is_fitted(self)
-        table = self._features(X, reset=False)
-        return dict(zip(self.model_.names, np.asfortranarray(table).T, strict=True))
-
-    def predict(self, X: Any, index: int | Sequence[int] | None = None) -> Array:
-        """The values of the chosen formula, or of another row of the front. Where a formula has none (log of a negative
-        number), nan, with one warning."""
-        columns = self._columns(X)
-        return self._shaped([equation.predict(columns) for equation in self._chosen(index)])
-
-    def predict_interval(
-        self, X: Any, confidence: float = 0.95, index: int | Sequence[int] | None = None, *, mean: bool = False
-    ) -> tuple[Array, Array]:
-        """The bounds between which a new measurement lies with that probability, if the formula is right; with `mean`
-        those for the mean of many measurements, the curve itself."""
-        columns = self._columns(X)
-        bounds = [equation.interval(columns, confidence, mean=mean) for equation in self._chosen(index)]
-        return self._shaped([low for low, _ in bounds]), self._shaped([high for _, high in bounds], warn=False)
-
-    def _shaped(self, values: list[Array], *, warn: bool = True) -> Array:
-        table = np.column_stack(values)
-        missing = int(np.isnan(table).any(axis=1).sum())
-        if missing and warn:
-            warnings.warn(
-                f"the formula has no value on {missing} of {len(table)} rows (outside its domain, or too large): nan",
-                DomainWarning,
-                stacklevel=3,
-            )
-        return table[:, 0] if self._flat else table
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R² of the prediction; minus infinity where there is none for some row."""
-        predicted = self.predict(X)
-        if np.isnan(predicted).any():
-            return -np.inf
-        return float(r2_score(y, predicted, sample_weight=sample_weight))
-
-    # What a formula can become
-
-    def sympy(self, index: int | Sequence[int] | None = None) -> Any:
-        """As a sympy expression."""
-        return self._each([equation.sympy() for equation in self._chosen(index)])
-
-    def latex(self, index: int | Sequence[int] | None = None, digits: int | None = 6) -> Any:
-        """As LaTeX."""
-        return self._each([equation.latex(digits) for equation in self._chosen(index)])
-
-    def python(self, index: int | Sequence[int] | None = None) -> Any:
-        """As the text of a Python function that needs no package."""
-        return self._each([equation.python() for equation in self._chosen(index)])
-
-    def numpy(self, index: int | Sequence[int] | None = None) -> Any:
-        """As a function of arrays."""
-        return self._each([equation.numpy() for equation in self._chosen(index)])
-
-    def torch(self, index: int | Sequence[int] | None = None, *, trainable: bool = False) -> Any:
-        """As a torch module."""
-        return self._each([equation.torch(trainable=trainable) for equation in self._chosen(index)])
-
-    def c(self, index: int | Sequence[int] | None = None) -> Any:
-        """As the text of a C function."""
-        return self._each([equation.c() for equation in self._chosen(index)])
-
-    def onnx(self, index: int | Sequence[int] | None = None) -> Any:
-        """As an ONNX model."""
-        return self._each([equation.onnx() for equation in self._chosen(index)])
-
-    def excel(self, index: int | Sequence[int] | None = None, cells: Mapping[str, str] | None = None) -> Any:
-        """As a formula for a spreadsheet."""
-        return self._each([equation.excel(cells) for equation in self._chosen(index)])
+        categories = [*dict.fromkeys([*categories_of(self), *by.values()])]
+        inputs = inputs_of(self, X, y, sample_weight, settings, names=names, y_err=y_err, categories=categories)
+        settings = with_units(settings, self, inputs.labels)
+        fronts = fronts_of(tree, inputs, by, settings)
+        return self._set(Model(fronts, inputs.tables[0].names, inputs.columns, settings), flat=inputs.flat)
 
     # Keeping it
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fronts and settings to a JSON file."""
-        check_is_fitted(self)
-        self.model_.save(path)
 
     @classmethod
     def load(
@@ -532,10 +355,11 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         selection: Any = None,
         allow: Any = None,
         loss: Any = None,
-    ) -> Any:
-        """An estimator from its JSON file; your own `operators`, and `selection`, `allow` and `loss` where they were
-        functions, must be passed again: a file holds no code."""
-        return cls._of(load_model(path, operators=operators, functions=_functions(selection, allow, loss)))
+    ) -> Self:
+        """A fitted estimator from the JSON file that `save` wrote. Your own `operators`, and `selection`, `allow` (of
+        the constraints) and `loss` where they were functions, must be passed again: a file holds no code."""
+        functions = {"selection": selection, "allow": allow, "loss": loss}
+        return cls._of(load_model(path, operators=operators, functions=functions))
 
     @classmethod
     def resume(
@@ -550,15 +374,15 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         selection: Any = None,
         allow: Any = None,
         loss: Any = None,
-    ) -> Any:
-        """Continue the run of a folder, however it ended, on its device or on another; for `operators` and what follows
-        see `load`."""
+    ) -> Self:
+        """Continue the run of a folder (`run_dir`), however it ended, for `time_limit` seconds (None: as long as at
+        first), on its `device` or on another; for `operators` and what follows see `load`."""
         model = resume(
             run_dir,
             time_limit=time_limit,
             device=device,
             operators=operators,
-            functions=_functions(selection, allow, loss),
+            functions={"selection": selection, "allow": allow, "loss": loss},
             callbacks=callbacks,
             progress=progress,
         )
@@ -566,52 +390,15 @@ class PruneSymRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # typ
         return cls._of(model)
 
     @classmethod
-    def _of(cls, model: Model) -> "PruneSymRegressor":
+    def _of(cls, model: Model) -> Self:
         estimator = cls(preset=model.settings)
         estimator.n_features_in_ = len(model.names)
         if model.columns is not None:
             estimator.feature_names_in_ = np.array(model.columns, dtype=object)
-        estimator._flat = len(model.fronts) == 1
-        return estimator._set(model)
-
-    # Looking at it
-
-    def __str__(self) -> str:
-        if not hasattr(self, "fronts_"):
-            return str(BaseEstimator.__repr__(self))
-        ended = "; ".join(dict.fromkeys(front.status for front in self.fronts_))
-        return f"{self.model_}\n{ended}"
-
-    def _repr_html_(self) -> str:
-        if not hasattr(self, "fronts_"):
-            return f"<pre>{html.escape(BaseEstimator.__repr__(self))}</pre>"
-        return "".join(front._repr_html_() for front in self.fronts_)
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/plain": str(self), "text/html": self._repr_html_()}
+        return estimator._set(model, flat=len(model.fronts) == 1)
 
 
 def _warn_if_stopped(model: Model) -> None:
     if any(map(ended_by_hand, model.fronts)):
         message = "the fit was stopped by hand: the formulas are the best so far"
         warnings.warn(message, InterruptedWarning, stacklevel=3)
-
-
-def _functions(selection: Any, allow: Any, loss: Any) -> dict[str, Any]:
-    given = {"selection": selection, "allow": allow, "loss": loss}
-    return {name: value for name, value in given.items() if value is not None}
-
-
-def _constants(equation: Equation) -> pd.DataFrame:
-    fields = (
-        "name",
-        "value",
-        "standard_error",
-        "low",
-        "high",
-        "fitted",
-        "rounded_to",
-        *["unit"] * bool(equation.units),
-    )
-    rows = [[getattr(constant, field) for field in fields] for constant in equation.constants]
-    return pd.DataFrame(rows, columns=list(fields))

@@ -27,7 +27,8 @@ DIGITS = 9  # of the values that count: rounding errors are far below, what tell
 
 
 def fingerprint(expression: Expression) -> str:
-    """Sixteen hexadecimal digits, the same in every process and on every machine of one float format."""
+    """Sixteen hexadecimal digits that formulas with the same values share, in every process and on every machine of one
+    float format."""
     columns = {name: _probe(name) for name in expression.variables} or {"": np.zeros(POINTS)}
     return hash_values(compile_expression(canonical(expression)).values(columns))
 

@@ -60,9 +60,13 @@ def number_text(node: Constant, digits: int | None = None) -> str:
     >>> number_text(Constant(0.1 + 0.2)), number_text(Constant(0.1 + 0.2), 3), number_text(Constant(3), 1)
     ('0.30000000000000004', '0.3', '3')
     """
-    if isinstance(node.value, float):
-        return repr(node.value) if digits is None else f"{node.value:.{digits}g}"
-    return str(node.value)
+    if not isinstance(node.value, float):
+        return str(node.value)
+    if digits is None:
+        return repr(node.value)
+    if not isinstance(digits, int) or digits < 1:
+        raise ValueError(f"digits must be a whole number >= 1, or None for all of them, got {digits!r}")
+    return f"{node.value:.{digits}g}"
 
 
 def _enclose(part: Piece, binds: int, *, first: bool, equal: bool | None = None) -> str:

@@ -12,14 +12,18 @@ a*f*exp(-g)
 a*(x + z)*exp(-(y/x)**2)
 """
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
+from prunesymnet.data.messages import warn
 from prunesymnet.expression.parsing import parse
 from prunesymnet.expression.printing import to_text
 from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, fold, transform
 from prunesymnet.operators import OPERATORS, Operator
+
+NEARLY = 0.75  # of the letters are the same, as in sine and sin: such a name may be an operator's, misspelled
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ def read_template(
     if not isinstance(text, str):
         raise TypeError(f"template must be text such as 'f(x)*exp(-g(y))', got {text!r}")
     known = {**OPERATORS, **{row.name: row for row in operators}}
+    named = [name for name in known if name.isidentifier()]
     parts: dict[str, Part] = {}
 
     def combine(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
@@ -75,6 +80,8 @@ def read_template(
             return Apply(operator, operands)
         part = Part(operator.name, operands)
         _check(part, parts, columns)
+        if operator.name not in parts and (near := difflib.get_close_matches(operator.name, named, 1, NEARLY)):
+            warn(f"{operator.name!r} in the template is a function to be found; did you mean {near[0]!r}?")
         parts[operator.name] = part
         return Variable(operator.name)
 
@@ -86,18 +93,20 @@ def read_template(
             f"template must be a formula, or `y = formula` with the target alone on the left, got {text!r}"
         )
     if not parts:
-        raise ValueError(f"template must have a function to be found, such as f(x), got {text!r}: use fit_form for it")
+        raise ValueError(
+            f"template must have a function to be found, such as f(x), got {text!r}: use fit_form (--form)"
+        )
     constants = {name: 1.0 for name in frame.variables if name not in columns and name not in parts}
     fresh = (name for name in map((number + "_{}").format, count(1)) if name not in {*columns, *parts, *constants})
 
-    def named(node: Expression) -> Expression:
+    def with_name(node: Expression) -> Expression:
         if not isinstance(node, Constant) or not node.is_free:
             return node
         name = next(fresh)
         constants[name] = float(node.value)
         return Variable(name)
 
-    return Template(transform(frame, named), parts, constants)
+    return Template(transform(frame, with_name), parts, constants)
 
 
 def _check(part: Part, parts: Mapping[str, Part], columns: Sequence[str]) -> None:

@@ -29,7 +29,8 @@ DEEPEST = 1_000  # functions and parentheses inside one another
 
 
 class Expression:
-    """The base of the three kinds of node; `Expression` trees compare, hash and pickle by structure.
+    """A formula as a tree: a variable, a constant, or an operator applied to such trees. Trees compare, hash and pickle
+    by structure.
 
     Python's operators and `apply` build larger trees; nothing is simplified on the way (see `canonical`).
     """

@@ -28,7 +28,7 @@ from sklearn.utils import check_random_state
 from prunesymnet.data.messages import MOST_OF_A_MESSAGE, printable, warn
 from prunesymnet.errors import InterruptedWarning, NotWrittenWarning
 from prunesymnet.estimator import PruneSymRegressor
-from prunesymnet.estimator.parameters import own_operators, settings_of
+from prunesymnet.estimator.parameters import check_jobs, own_operators, settings_of
 from prunesymnet.many.result import INDEX, KeptFits, ManyModels, TableFit, read_models
 from prunesymnet.many.tables import OneTable, tables_of
 from prunesymnet.progress import Count
@@ -80,6 +80,8 @@ def fit_many(
     >>> print(found.summary())
     2 of 2 tables have a formula; no form is shared by all: c1*x by 1
     """
+    if n_jobs is not None:
+        check_jobs(n_jobs)
     known, names = tables_of(tables, y=y, by=by, features=features, drop_missing=drop_missing)
     if not known:
         raise ValueError("tables must have at least one table, got none")

@@ -185,9 +185,7 @@ class ManyModels:
     ) -> "ManyModels":
         """What was saved in a folder; your own `operators`, and `selection`, `allow` and `loss` where they were
         functions, must be passed again. A key that is neither text nor a number comes back as text."""
-        own = {"selection": selection, "allow": allow, "loss": loss}
-        functions = {name: value for name, value in own.items() if value is not None}
-        return read_models(folder, operators, functions)
+        return read_models(folder, operators, {"selection": selection, "allow": allow, "loss": loss})
 
 
 def read_models(

@@ -25,6 +25,7 @@ from prunesymnet.data.checks import check_unique
 from prunesymnet.data.dataset import check_known
 from prunesymnet.data.messages import in_rows, shown
 from prunesymnet.errors import DataError
+from prunesymnet.estimator.parameters import is_whole
 from prunesymnet.estimator.tables import as_pandas, has_names
 
 KEY = ("key",)  # what keys are called that are no values of columns
@@ -88,7 +89,7 @@ def _one(value: Any, key: Hashable) -> OneTable:
         return value
     if isinstance(value, tuple | list) and len(value) in (2, 3):
         return OneTable(*value)
-    raise DataError(f"table {shown(key)} must be (X, y) or (X, y, sample_weight), got a {type(value).__name__}")
+    raise DataError(f"table {shown(key)} must be (X, y) or (X, y, sample_weight), got {type(value).__name__}")
 
 
 def _groups(
@@ -171,7 +172,11 @@ def bootstraps(X: Any, y: Any, count: int = 100, *, seed: int = 0) -> Tables:
     >>> len(tables), len(tables[2].y)
     (3, 10)
     """
+    if not is_whole(count) or count < 1:
+        raise ValueError(f"count must be a whole number >= 1, got {count!r}")
     X, y = _indexable(X), _indexable(y)
+    if len(X) != len(y):
+        raise DataError(f"X has {len(X)} rows and y has {len(y)}; give one value per row")
 
     def make(key: int) -> OneTable:
         drawn = np.sort(

@@ -37,7 +37,7 @@ def make_operator(
     parity: Literal["odd", "even"] | None = None,
     cost: int = 2,
 ) -> Operator:
-    """A row made from a plain Python function of one or two numpy arrays, probed on the spot.
+    """An operator made from a plain Python function of one or two numpy arrays, probed on the spot.
 
     `derivatives` are functions of the same operands, one per operand (left out: five-point differences);
     `torch` and `sympy` are functions of tensors and of sympy expressions (left out: the function itself

@@ -247,6 +247,12 @@ PAPER = ("+", "-", "*", "/", "sin", "cos", "exp", "log", "square", "id")
 DEFAULT = (*PAPER, "sqrt")
 """The operators of a search, unless others are asked for. The rest of the table is there to be switched on."""
 
+ELSEWHERE = {
+    "add": "+", "plus": "+", "sub": "-", "minus": "-", "mul": "*", "mult": "*", "div": "/", "^": "pow", "**": "pow",
+    "ln": "log", "sq": "square", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
+}  # fmt: skip
+"""What other programs call operators of the table: for the hint in an error, they are not understood."""
+
 UNNESTED = tuple(row.name for row in _ROWS if not row.nests)
 """The operators that a search does not put inside one another."""
 
@@ -256,7 +262,7 @@ def shipped(name: str) -> Operator:
 
 
 def select_operators(operators: Iterable[str | Operator] = PAPER) -> Mapping[str, Operator]:
-    """A table of the operators asked for: names of rows that ship, or rows from `make_operator`.
+    """A table of the operators asked for: names of those that ship, or your own from `make_operator`.
 
     >>> sorted(select_operators(["+", "sin"]))
     ['+', 'sin']
@@ -271,7 +277,8 @@ def select_operators(operators: Iterable[str | Operator] = PAPER) -> Mapping[str
             row = OPERATORS[entry]
         else:
             close = difflib.get_close_matches(str(entry), OPERATORS, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else "."
+            meant = ELSEWHERE.get(str(entry)) or (close[0] if close else None)
+            hint = f"; did you mean {meant!r}?" if meant else "."
             raise OperatorError(
                 f"unknown operator {entry!r}{hint} Known: {', '.join(OPERATORS)}. "
                 "Add your own with make_operator(name, function)."

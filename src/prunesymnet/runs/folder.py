@@ -106,6 +106,8 @@ class RunFolder:
         if len(set(targets)) != len(targets):
             raise ValueError(f"tables must have targets of different names, got {', '.join(targets)}")
         self._check_free()
+        if self.path.is_file():
+            raise FileExistsError(f"{self.path} is a file, and a run needs a folder; name another")
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock()
         self._check_free()  # again: another run may have begun and ended here before the folder was ours

@@ -32,7 +32,8 @@ KIND = "prunesymnet model"
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """`names` are the columns as formulas have them, `columns` as the user's table has them (None: it has no names)."""
+    """What a search has found, as it is saved: a front for each target, and the settings. `names` are the columns as
+    formulas have them, `columns` as the user's table has them (None: it has no names)."""
 
     fronts: tuple[Front, ...]
     names: tuple[str, ...]
@@ -57,6 +58,9 @@ class Model:
             "settings": records.of_settings(self.settings),
             "fronts": [records.of_front(front) for front in self.fronts],
         }
+
+    def __repr__(self) -> str:
+        return f"<Model {'; '.join(str(front.best) for front in self.fronts)}>"
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.fronts))

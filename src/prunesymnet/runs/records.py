@@ -235,7 +235,7 @@ def _settings(kind: Any, record: Any, functions: Mapping[str, Any]) -> Any:
         if dataclasses.is_dataclass(hint):
             values[name] = _settings(hint, value, functions)
         elif isinstance(value, dict) and set(value) == {FUNCTION} and name in FUNCTIONS:
-            if name not in functions:
+            if functions.get(name) is None:
                 called = str(value[FUNCTION])[:40]
                 raise FileFormatError(f"{name} was a function ({called}); a file holds none: pass it again ({name}=)")
             values[name] = functions[name]

@@ -22,7 +22,7 @@ from prunesymnet.expression import Expression, canonical_and_skeleton
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.fitting import FIRST_LOOK, SECOND_LOOK
-from prunesymnet.search.forms import limits_of_powers, with_canonical_formula
+from prunesymnet.search.forms import limits_of_powers, with_canonical_formula, with_plain_formula
 from prunesymnet.search.linear_model import linear, linear_models
 from prunesymnet.search.prediction import left_out, left_out_by_quadratic, predicts_better
 from prunesymnet.search.rows import Rows, some_rows
@@ -120,11 +120,12 @@ class Finish:
         if may_read and (read := as_read(after, used)) is not after:
             readings = [read, after]
             again = snap(read.expression, used, settings=snapping, deadline=deadline, allow=self.is_sound)
+            again = replace(again, before_rounding=read.before_rounding)
             shorter = self.length(again, snapping.noise)
             if shorter < length:  # with that exponent, other constants are round
                 readings, length = [again, read, after], shorter
         shown = [reading for reading in readings if self.may_be(reading.expression) and self.is_shown(reading)]
-        return (*shown, found)[0], length, skeleton(found.expression)
+        return with_plain_formula((*shown, found)[0], used), length, skeleton(found.expression)
 
     def plain(self, fits: Iterable[Fit]) -> Iterator[tuple[Fit, float, str]]:
         """Fits as they are, with their lengths and forms."""
@@ -152,7 +153,8 @@ class Finish:
 
     def fitted_one(self, expression: Expression) -> Fit:
         """Fitted to the end, and written as it should be."""
-        found = with_canonical_formula(self.fit(expression, FitSettings(method=self.settings.fit_method)))
+        look = FitSettings(method=self.settings.fit_method)
+        found = with_canonical_formula(self.fit(expression, look), self.rows.used)
         self.length(found)  # is known then, also where this was done ahead
         return found
 
@@ -167,7 +169,7 @@ class Finish:
         return self.each(Finish.first_look, self, forms)
 
     def first_look(self, expression: Expression) -> Fit:
-        return with_canonical_formula(self.fit(expression, FIRST_LOOK))
+        return with_canonical_formula(self.fit(expression, FIRST_LOOK), self.rows.used)
 
     def length(self, found: Fit, noise: float = 0.0) -> float:
         """The description length; to what is not exact, poles and waves that the rows do not show are added."""
@@ -188,16 +190,23 @@ class Finish:
         """Those that may be chosen, each form and each formula once: what differs in rounding alone is one law."""
         fine = [entry for entry in known if math.isfinite(entry[0].mse) and self.may_be(entry[0].expression)]
         fine = [entry for entry in fine if math.isfinite(entry[1])] or fine
-        found: dict[Equation, Fit] = {}
+        found: dict[str, tuple[Equation, Fit]] = {}  # by formula
         seen: set[str] = set()
         for one, length, form in sorted(fine, key=lambda entry: entry[1]):
+            text = str(one.expression)
+            earlier = found[text][0] if text in found else None
+            if earlier is not None and (earlier.free_form is not None or one.before_rounding is None):
+                continue
+            length = length if earlier is None else earlier.description_length
             equation = Equation.of(one, self.rows.used, length=length, costs=self.costs)
-            same = {form, str(one.expression), skeleton(equation.free_form or one.expression)}
+            same = {form, text, skeleton(equation.free_form or one.expression)}
             verdicts = () if seen & same else self.rules.verdicts(one.expression)
-            if not seen & same and all(verdict.holds for verdict in verdicts):
-                found[replace(equation, shape=tuple(map(str, verdicts)))] = one
+            if earlier is not None and equation.free_form is not None:  # says more of the same formula
+                found[text] = replace(equation, shape=earlier.shape), one
+            elif not seen & same and all(verdict.holds for verdict in verdicts):
+                found[text] = replace(equation, shape=tuple(map(str, verdicts))), one
             seen |= same
-        return found
+        return dict(found.values())
 
     def may_be(self, expression: Expression) -> bool:
         """Whether it is allowed, has the shapes that are wanted, and the rows are enough for its constants."""
@@ -342,7 +351,7 @@ def front_of(data: Dataset, formulas: tuple[Expression, ...], settings: SearchSe
     finish = Finish(Rows.of(data.with_loss(settings.loss), settings), settings.rules(columns=data.columns), settings)
     used = finish.rows.used
     linear_ones = linear_models(used)
-    fits = [with_canonical_formula(fit(formula, used)) for formula in formulas]
+    fits = [with_canonical_formula(fit(formula, used), used) for formula in formulas]
     return finish.front(finish.equations(finish.plain([*fits, *linear_ones])), linear_ones)[1]
 
 

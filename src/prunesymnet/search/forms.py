@@ -66,11 +66,22 @@ def without_needless_abs(expression: Expression, data: Dataset) -> Expression:
     return fold(expression, lambda leaf: leaf, combine) if "abs(" in str(expression) else expression
 
 
-def with_canonical_formula(found: Fit) -> Fit:
+def with_canonical_formula(found: Fit, data: Dataset) -> Fit:
     """With its formula written as it should be: a fit may have changed signs. Its whole numbers are those that a search
     has tried, and count as rounded."""
-    formula = canonical(found.expression)
+    formula = _plain(canonical(found.expression), data)
     return replace(found, expression=formula, before_rounding=formula)
+
+
+def with_plain_formula(found: Fit, data: Dataset) -> Fit:
+    """Without a needless abs in its formula or in that before rounding: an exponent that was rounded may bring one."""
+    before = found.before_rounding and _plain(found.before_rounding, data)
+    return replace(found, expression=_plain(found.expression, data), before_rounding=before)
+
+
+def _plain(formula: Expression, data: Dataset) -> Expression:
+    simpler = without_needless_abs(formula, data)
+    return formula if simpler is formula else canonical(simpler)
 
 
 def merged_form(expression: Expression, data: Dataset, *, expand: bool = False) -> tuple[Expression, str]:

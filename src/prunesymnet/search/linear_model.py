@@ -1,11 +1,12 @@
 """The linear model: where every search starts from, and what its answer is compared with."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 
 import numpy as np
 
 from prunesymnet.coefficients import Fit, fit
+from prunesymnet.coefficients.description import rough_length
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Constant, Expression, Variable, evaluate
@@ -28,30 +29,48 @@ def linear(names: Sequence[str]) -> Expression:
 def needed_columns(data: Dataset, most: float) -> tuple[str, ...]:
     """The columns that are left when those that the linear model needs least are taken out, one after the other, as
     long as its error stays below `most`."""
+    kept = data.names
+    for names, error in _fewer_and_fewer(data):
+        if error > most:
+            break
+        kept = names
+    return kept
+
+
+def telling_columns(data: Dataset) -> tuple[str, ...]:
+    """The columns of the linear model with the shortest description, of those with fewer and fewer columns."""
+
+    def length(step: tuple[tuple[str, ...], float]) -> float:
+        return rough_length(linear(step[0]), data.rows, step[1])
+
+    return min(_fewer_and_fewer(data), key=length)[0]
+
+
+def _fewer_and_fewer(data: Dataset) -> Iterator[tuple[tuple[str, ...], float]]:
+    """The columns of the linear model and its mean squared error, of all columns and then always without the one that
+    it needs least. For d columns, all this takes about d**3 steps."""
     weights = np.full(data.rows, 1.0) if data.weights is None else data.weights
     root = np.sqrt(weights / weights.sum())
     centred = (data.X - root**2 @ data.X) * root[:, None]
     size = np.sqrt(np.einsum("nd,nd->d", centred, centred))
     centred = centred / np.where(size > 0, size, 1.0)
     target = (data.y - root**2 @ data.y) * root
-    # All that is needed of the rows. The trace of a ridge makes columns that others make up for the first to go. For d
-    # columns this takes about d**3 steps.
+    # All that is needed of the rows. The trace of a ridge makes columns that others make up for the first to go.
     gram = centred.T @ centred + RIDGE * np.eye(data.features)
     along, variation = centred.T @ target, float(target @ target)
     alive, inverse = np.arange(data.features), np.linalg.inv(gram)
-    while len(alive):
+    while True:
         solved = inverse @ along[alive]
-        cost = solved**2 / np.diagonal(inverse)
-        least = int(cost.argmin())
-        if variation - float(solved @ along[alive]) + cost[least] > most:
-            break
+        yield tuple(data.names[k] for k in alive), max(variation - float(solved @ along[alive]), 0.0)
+        if not len(alive):
+            return
+        least = int((solved**2 / np.diagonal(inverse)).argmin())
         alive = np.delete(alive, least)
         if inverse[least, least] < WELL_KNOWN:  # the inverse without the column; else too many digits would be lost
             across = inverse[least] / np.sqrt(inverse[least, least])
             inverse = np.delete(np.delete(inverse - np.outer(across, across), least, 0), least, 1)
         else:
             inverse = np.linalg.inv(gram[np.ix_(alive, alive)])
-    return tuple(data.names[k] for k in alive)
 
 
 def simplest_forms(names: Sequence[str], required: Sequence[str]) -> list[Expression]:
@@ -63,14 +82,14 @@ def simplest_forms(names: Sequence[str], required: Sequence[str]) -> list[Expres
     return [linear(names), linear(required), *without_constant, reduce(Expression.__add__, columns), Constant(1.0)]
 
 
-def linear_models(data: Dataset) -> tuple[Fit, Fit]:
-    """The linear model, and the one without the columns that it can do without."""
+def linear_models(data: Dataset) -> tuple[Fit, ...]:
+    """The linear model, the one without the columns that it can do without, and that of the shortest description."""
     whole = fit(linear(data.names), data)
     squares = data.as_squares(evaluate(whole.expression, data.columns).values)
     base = whole if squares is data else measure(whole.expression, squares)
-    few = needed_columns(squares, no_worse_than(base, squares))
-    shorter = whole if few == data.names else fit(linear(few), data)
-    return with_canonical_formula(whole), with_canonical_formula(shorter)
+    chosen = data.names, needed_columns(squares, no_worse_than(base, squares)), telling_columns(squares)
+    fits = {names: whole if names == data.names else fit(linear(names), data) for names in chosen}
+    return tuple(with_canonical_formula(fits[names], data) for names in chosen)
 
 
 def no_worse_than(base: Fit, data: Dataset) -> float:

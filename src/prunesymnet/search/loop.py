@@ -42,7 +42,7 @@ from prunesymnet.search.error_shares import (
 from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter, Known
 from prunesymnet.search.guesses import fitted_guess, read_guesses
-from prunesymnet.search.linear_model import simplest_forms
+from prunesymnet.search.linear_model import linear, simplest_forms, telling_columns
 from prunesymnet.search.result import SearchResult, Start, Update, Watcher
 from prunesymnet.search.rows import Rows
 from prunesymnet.search.screening import screen
@@ -217,6 +217,9 @@ class _Search:
         allowed = [form for form in forms if self.finish.may_be(form)]
         self.archive.set_best(self.fitter.candidate((allowed or forms)[0], "linear"))
         self.fitter.candidate(forms[-1], "constant")
+        names = self.seen.first or self.rows.every.names
+        if 1 < len(telling := telling_columns(self.rows.train.only(names))) < len(names):
+            self.fitter.propose(Proposal(linear(telling), 1.0), None, "linear")
 
     def stages(self) -> SearchStatus:
         """The paper's stage, or ours with banks, level by level; why they ended."""
@@ -283,19 +286,42 @@ class _Search:
         if last and (status := self.with_errors_as_shares()) is not None:
             return None if status is SearchStatus.FINISHED else status
         if not self.archive.exact and self.is_noise_left(here, progress, last=last):
-            return SearchStatus.NOISE_FLOOR
+            # Errors that are shares may hide the law in the rows of small values.
+            status = self.with_errors_as_shares(search=True) or SearchStatus.NOISE_FLOOR
+            return None if status is SearchStatus.FINISHED else status
         if self.units is None and self.rows.used.loss.quadratic and level + 1 < self.settings.exhaustive.levels:
             self.ahead.soon(context, level + 1)
         return SearchStatus.EXACT if self.take(here.run(When.AFTER_LEVEL), here) else None
 
-    def with_errors_as_shares(self) -> SearchStatus | None:
+    def with_errors_as_shares(self, *, search: bool = False) -> SearchStatus | None:
         """Where errors seem to be shares of the values (the formulas so far, fitted anew, describe the rows in fewer
-        bits with these), come as far with such errors, and go on so. How that search ended; None if they are alike."""
+        bits with these), come as far with such errors, and go on so. With `search`, other formulas are looked for
+        before that is judged. How that search ended; None if errors are alike."""
         if not self.may_be_shares or self.archive.exact:
             return None
         train, best = self.rows.train, self.archive.by_length()[0].expression
         if not grow_with_target(train, train.y - evaluate(best, train.columns).values):
             return None
+        other = self.other_with_shares()
+        other.begin()
+        status = None
+        try:
+            if search or self.is_longer_than(other):
+                self.workers.check = other.check
+                status = SearchStatus.EXACT if other.archive.exact else other.stages()
+        finally:  # also where a limit ends it
+            self.workers.check = self.check
+            if self.is_longer_than(other):
+                self.go_on_as(other)
+            else:
+                status = None
+                self.archive.fits, self.archive.refused = other.archive.fits, other.archive.refused
+                self.scored = other.scored
+        return status
+
+    def other_with_shares(self) -> "_Search":
+        """A search of the same rows with errors that are shares of the values, which begins with the formulas so far,
+        and may come as far."""
         rows = Rows.of(self.rows.every.with_loss("relative"), self.settings, self.rows.fresh)
         exhaustive = replace(self.settings.exhaustive, levels=self.levels)
         formulas = tuple(self.seen.put_back(candidate.expression) for candidate in self.archive.front())
@@ -305,18 +331,13 @@ class _Search:
         )
         other.archive.fits, other.archive.refused, other.scored = self.archive.fits, self.archive.refused, self.scored
         other.structure |= self.structure
-        other.begin()
-        if not self.is_longer_than(other):
-            self.archive.fits, self.archive.refused = other.archive.fits, other.archive.refused
-            return None
-        self.may_be_shares, self.workers.check = False, other.check
-        try:
-            return SearchStatus.EXACT if other.archive.exact else other.stages()
-        finally:  # also where a limit ends it
-            self.rows, self.archive, self.fitter = other.rows, other.archive, other.fitter
-            self.finish, self.waiting, self.patience = other.finish, other.waiting, other.patience
-            self.scored, self.structure = other.scored, other.structure
-            self.ahead, self.workers.check = other.ahead, self.check
+        return other
+
+    def go_on_as(self, other: "_Search") -> None:
+        self.may_be_shares = False
+        self.rows, self.archive, self.fitter = other.rows, other.archive, other.fitter
+        self.finish, self.waiting, self.patience = other.finish, other.waiting, other.patience
+        self.scored, self.structure, self.ahead = other.scored, other.structure, other.ahead
 
     def is_longer_than(self, shares: "_Search") -> bool:
         """Whether the rows are described in clearly fewer bits with errors that are small shares of the values."""

@@ -25,14 +25,22 @@ WAIT = 5.0  # seconds for the lock, which the server tries for a moment now and 
 
 
 class Clock:
-    """The time that a search goes by: it stands still while the process is frozen. `more` is what it was given beyond
-    its limit."""
+    """The time that a search goes by: it stands still from `stop` to `go_on`, and never goes back. `more` is what it
+    was given beyond its limit."""
 
     def __init__(self) -> None:
-        self.frozen, self.more = 0.0, 0.0
+        self.more = 0.0
+        self._stood: tuple[float, float | None] = 0.0, None  # for how long, and since when: changed at once
 
     def __call__(self) -> float:
-        return time.monotonic() - self.frozen
+        stood, since = self._stood
+        return (time.monotonic() if since is None else since) - stood
+
+    def stop(self) -> None:
+        self._stood = self._stood[0], time.monotonic()
+
+    def go_on(self) -> None:
+        self._stood = time.monotonic() - self(), None
 
     def more_time(self) -> float:
         return self.more
@@ -69,11 +77,13 @@ class Watch(threading.Thread):
         from dataclasses import replace
 
         self.say(replace(self.worker, frozen=True))
-        before = time.monotonic()
-        while read_record(self.folder / RECORD, "search")["wanted"] == "pause":
-            os.kill(os.getpid(), signal.SIGSTOP)
-            time.sleep(STILL)
-        self.clock.frozen += time.monotonic() - before
+        self.clock.stop()
+        try:
+            while read_record(self.folder / RECORD, "search")["wanted"] == "pause":
+                os.kill(os.getpid(), signal.SIGSTOP)
+                time.sleep(STILL)
+        finally:  # also where the record is gone
+            self.clock.go_on()
         self.seen = -1
         self.say(self.worker)
 

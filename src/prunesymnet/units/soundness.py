@@ -19,8 +19,6 @@ from prunesymnet.expression import Constant, Expression, Variable, fold
 from prunesymnet.operators import Operator
 from prunesymnet.units.table import TableUnits, same_dimension
 
-UNSOUND = "unsound"
-
 
 class _Part(NamedTuple):
     """What is known of a part of a formula. `dimension` None: that which is needed, by a constant that carries it;

@@ -31,6 +31,18 @@ def test_names_are_different():
     assert len({stage.name for stage in STAGES}) == len(STAGES)
 
 
+@pytest.mark.parametrize("when", [When.LEVEL, When.AFTER_LEVEL])
+def test_where_numbers_fail_a_stage_the_others_go_on(when):
+    def fails(context):
+        yield Batch([])
+        raise np.linalg.LinAlgError("Eigenvalues did not converge")
+
+    other = made_up(lambda context: iter([Batch([])]), "other", when)
+    with pytest.warns(UserWarning, match=r"'made up' ended early.* did not converge"):
+        found = list(context_of(SMALL, stages=(made_up(fails, when=when), other)).run(when))
+    assert [stage.name for stage, _ in found] == ["made up", "other"]
+
+
 def test_every_stage_does_one_thing():
     for stage in STAGES:
         assert sum(map(bool, (stage.propose, stage.batches, stage.parts, stage.queries))) == 1, stage.name

@@ -1,9 +1,12 @@
 """Each part of a sum or a product is searched alone, and both are put together."""
 
+import numpy as np
 import pytest
 
 from contexts import context_of, stages_named, table, values_of
+from prunesymnet.expression import parse
 from prunesymnet.search.stages import When
+from prunesymnet.search.stages.parts import _Smoothness
 
 SEARCHED = stages_named("singles", "parts")
 
@@ -27,6 +30,14 @@ def test_parts_are_found_and_put_together(law):
     found = exact_ones(law, names="".join(names), rows=120, low=1.0, high=3.0)
     assert found
     assert set(found[0].expression.variables) == set(names)
+
+
+def test_a_part_whose_constants_can_not_be_told_is_none():
+    data = table("x + y", names="xy", rows=20, low=1.0, high=3.0)
+    asked = _Smoothness(context_of(data).problem, np.eye(20), product=False)
+    assert asked.shortest(parse("1.0*exp(500.0*x)")) is None
+    assert asked.shortest(parse("1e200*x")) is None  # its values are finite, and their squares are not
+    assert asked.shortest(parse("1e-150*exp(200.0*x)")) is None  # the same of its slopes
 
 
 def test_nothing_is_proposed_where_columns_do_not_part():

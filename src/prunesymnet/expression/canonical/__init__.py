@@ -53,7 +53,8 @@ __all__ = ["canonical", "canonical_and_skeleton", "combine_terms", "leaf_terms",
 
 
 def canonical(expression: Expression) -> Expression:
-    """The canonical form; a formula whose constants leave the range of floats on the way stays as it is."""
+    """The form that formulas share which are the same by arithmetic; one whose constants leave the range of floats
+    on the way stays as it is."""
     try:
         return to_tree(to_terms(expression))
     except (OverflowError, OutOfRange):

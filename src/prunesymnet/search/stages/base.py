@@ -9,6 +9,7 @@ that workers can be asked for it ahead of its turn, in `Part`s: a whole stage, o
 """
 
 import enum
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -133,9 +134,18 @@ class Part:
 
     def batches(self) -> Iterator[Batch]:
         """One by one, made when they are asked for."""
-        for batch in self.make(self.context, *self.arguments) if self.made is None else self.made:
+        made = as_far_as_numbers_allow(self.stage, self.make(self.context, *self.arguments))
+        for batch in made if self.made is None else self.made:
             self.best.extend(batch.best if not self.best else ())
             yield put_back(batch, self.ways_back) if self.made is None else batch
+
+
+def as_far_as_numbers_allow(stage: str, batches: Iterable[Batch]) -> Iterator[Batch]:
+    """The batches of a stage, up to one for which a matrix can't be decomposed: the search goes on with the others."""
+    try:
+        yield from batches
+    except np.linalg.LinAlgError as error:
+        warnings.warn(f"the stage {stage!r} ended early, and the search goes on without it: {error}", stacklevel=2)
 
 
 def put_back(batch: Batch, ways: tuple[Callable[[Batch], Batch], ...]) -> Batch:
@@ -198,7 +208,7 @@ class Context:
             return
         for stage in self.stages_at(*when):
             if stage.propose is not None:
-                yield from ((stage, batch) for batch in stage.propose(self))
+                yield from ((stage, batch) for batch in as_far_as_numbers_allow(stage.name, stage.propose(self)))
 
     def parts(self, *when: When, wanted: Callable[[Stage], bool] = lambda _: True) -> Iterator[Part]:
         """All that stages propose which are `wanted` and do not look at the formulas so far."""

@@ -6,6 +6,7 @@ the rest, and those that leave what is smoothest go on. Then what the first part
 columns alone, which may have parts again: a sum of three is a sum of two, one of which is a sum.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -164,13 +165,11 @@ class _Smoothness:
                     break
                 left = target - seen
                 rough = float(left @ self.precision @ left)
-                if best is not None and rough >= best[0]:
-                    break
-                best = rough, constants, values
                 weighed = self.precision @ slopes.T
                 normal = slopes @ weighed
-                if not np.isfinite(normal).all():
+                if not (np.isfinite(normal).all() and rough < (math.inf if best is None else best[0])):
                     break
+                best = rough, constants, values
                 constants = constants + np.linalg.pinv(normal, hermitian=True) @ (weighed.T @ left)
         if best is None or not best[0] > 0:
             return None
