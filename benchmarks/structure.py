@@ -4,8 +4,9 @@ python -m benchmarks.structure             both parts: writes results/structure.
 python -m benchmarks.structure --tables 1000 --seed 1
 
 Half of the tables without structure are noise of several kinds, and half are sums of functions of single columns,
-without noise or with some. Of the tables with structure, each is a random law (`benchmarks/problems/random_laws.py`) of
-another seed than the one whose recovery is measured by
+without noise or with some: these have no groups, but parts, and any that are claimed are right. Of the tables with
+structure, each is a random law (`benchmarks/problems/random_laws.py`) of another seed than the one whose recovery is
+measured by
 
 python -m benchmarks.run laws --file benchmarks/results/laws.jsonl
 
@@ -22,7 +23,9 @@ from numpy.typing import NDArray
 
 from benchmarks import record
 from benchmarks.problems import load, noisy
+from prunesymnet.structure.beside import find_beside
 from prunesymnet.structure.find import find_structure
+from prunesymnet.structure.parts import can_be_told, find_sum_or_product
 
 Array = NDArray[np.float64]
 
@@ -85,8 +88,19 @@ def looked_at(case: Case) -> dict[str, Any]:
     began = time.process_time()
     found = find_structure(case.columns, case.y, np.full(len(case.y), 1 / len(case.y)))
     groups = None if found is None else [str(group.formula) for group in found.groups]
+    if found is None and (beside := find_beside(case.columns, case.y, np.full(len(case.y), 1 / len(case.y)))):
+        groups = [str(beside.group.formula)]
+    seconds = time.process_time() - began
+    parts = find_sum_or_product(case.columns, case.y) if groups is None else None
+    told = parts is not None and can_be_told(parts, case.columns, case.y)
     size = {"kind": case.kind, "noise": case.noise, "columns": len(case.columns), "rows": len(case.y)}
-    return size | {"claimed": groups, "seconds": time.process_time() - began}
+    return size | {
+        "claimed": groups,
+        "seconds": seconds,
+        "parts": [list(part) for part in parts.every] if parts is not None and told else None,
+        "product": parts is not None and parts.product,
+        "seconds_for_parts": time.process_time() - began - seconds,
+    }
 
 
 def summary(rows: Iterable[dict[str, Any]], runs: Iterable[dict[str, Any]] = ()) -> str:
@@ -122,14 +136,16 @@ def _of(runs: list[dict[str, Any]]) -> str:
 def claims(rows: list[dict[str, Any]]) -> str:
     if not rows:
         return ""
-    lines = [f"| tables, commit {rows[0]['commit']} | number | structure claimed | seconds each |", "|---|---|---|---|"]
+    head = ("number", "groups claimed", "seconds each", "parts claimed", "seconds each")
+    lines = [f"| tables, commit {rows[0]['commit']} | {' | '.join(head)} |", "|---" * (len(head) + 1) + "|"]
     names = {"noise": "noise", "sum": "sums of functions of single columns", "law": "random laws"}
     for kind, noise in dict.fromkeys((row["kind"], row["noise"]) for row in rows):
         ours = [row for row in rows if (row["kind"], row["noise"]) == (kind, noise)]
         claimed = sum(row["claimed"] is not None for row in ours)
         more = "" if kind == "noise" else f", noise {noise:g}" if noise else ", no noise"
         seconds = np.mean([row["seconds"] for row in ours])
-        lines.append(f"| {names[kind]}{more} | {len(ours)} | {claimed} | {seconds:.2f} |")
+        parts, long = sum(row["parts"] is not None for row in ours), np.mean([row["seconds_for_parts"] for row in ours])
+        lines.append(f"| {names[kind]}{more} | {len(ours)} | {claimed} | {seconds:.2f} | {parts} | {long:.2f} |")
     return "\n".join(lines)
 
 

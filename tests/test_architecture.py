@@ -40,7 +40,7 @@ ORDER = {
     ),
     "structure": (
         "splines", "exponents", "quantities", "smooth", "frame", "groups", "sums", "two_groups", "products", "find",
-        "reduction", "surfaces", "parts",
+        "beside", "reduction", "surfaces", "parts",
     ),
     "equations": ("equation", "front"),
     "search": (
@@ -50,7 +50,7 @@ ORDER = {
         "templates", "all_rows",
     ),
     "search.stages": (
-        "base", "power_law", "polynomials", "groups", "networks", "unwrapping", "fixed_terms", "denominators",
+        "base", "power_law", "polynomials", "groups", "beside", "networks", "unwrapping", "fixed_terms", "denominators",
         "pairs", "singles", "tails", "chains", "angles", "rational", "powers", "factored_quotients", "families",
         "frequencies", "phases", "query_pairs", "pursuit", "grafts", "blocks", "nested", "parts",
     ),

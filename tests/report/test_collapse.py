@@ -36,4 +36,6 @@ def test_a_section_of_the_report_has_a_picture_of_each_reduction():
     ((told, figure),) = section.reductions()
     assert told is reduction
     assert figure is section.figures["structure-1"]
+    parted = Reduction(parse("target"), (parse("x"), parse("y"), parse("z")), 1e-9, 0.1, sizes=(2, 1))
+    assert Section(Front((law,), 0, structure=(parted,)), DATA, {}, "mdl", 1.0, 1).reductions() == [(parted, None)]
     assert not Section(Front((law,), 0), DATA, {}, "mdl", 1.0, 1).reductions()

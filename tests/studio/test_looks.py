@@ -205,25 +205,28 @@ def test_structure_is_shown_with_the_rows_on_one_curve(studio, client):
     law = Equation.of(law_fit, data)
     one = Reduction(parse("y/a"), (parse("a*b"),), 1e-9, 0.1)
     two = Reduction(parse("y"), (parse("a*b"), parse("a")), 1e-9, 0.1, product=True)
+    three = Reduction(parse("y"), (parse("a"), parse("b")), 1e-9, 0.1, sizes=(1, 1))
     columns, table = {"target": "y", "features": ["a", "b"]}, {"id": "0123456789abcdef", "name": "waves.csv"}
     Search(made, folder, "waves", 1.0, table, columns, {}, "y", 50, wanted="stop").save()
     with RunFolder(folder / "run") as run:
         run.create([data], None, SearchSettings(), "")
         best = Candidate(law_fit, 0.0, "pairs")
         run.tell(0, Update("groups", 0.1, 1, best, front=(best,)))
-        run.tell(0, Update("pairs", 0.2, 1, best, front=(best,), structure=(one, two)))
-        run.tell(0, Update("pairs", 0.3, 1, best, front=(best,), structure=(one, two)))
+        run.tell(0, Update("pairs", 0.2, 1, best, front=(best,), structure=(one, two, three)))
+        run.tell(0, Update("pairs", 0.3, 1, best, front=(best,), structure=(one, two, three)))
         live = client.get(f"/api/searches/{made}").json()
-        run.finish(Model((Front((law,), 0, structure=(one, two)),), data.names, None, SearchSettings()))
+        run.finish(Model((Front((law,), 0, structure=(one, two, three)),), data.names, None, SearchSettings()))
     ended = client.get(f"/api/searches/{made}").json()
     assert (live["final"], ended["final"]) == (False, True)
     assert live["structure"] == ended["structure"]  # it is shown as soon as it is found
-    first, second = ended["structure"]
+    first, second, third = ended["structure"]
     group, quantity = np.array(first["points"]).T
     assert np.allclose(quantity, np.sin(group))
     assert (first["names"], first["shades"]) == (["y/a", "a*b"], None)
     assert second["product"]
     assert np.argmax(second["shades"]) == np.argmax(a)
+    assert [one["sizes"] for one in ended["structure"]] == [[1], [1, 1], [1, 1]]
+    assert (third["product"], third["points"]) == (False, [])
 
 
 def test_the_parts_of_a_template_are_shown(studio, client):

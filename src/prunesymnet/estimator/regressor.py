@@ -128,7 +128,7 @@ class PruneSymRegressor(FittedFormulas, MultiOutputMixin, RegressorMixin, BaseEs
         those of the constants (`unit`).
     structure_ : tuple of Reduction, or a list of them
         What the search found of the table's structure before any formula: quantities that depend on fewer others than
-        there are columns.
+        there are columns, or are sums or products of functions of columns apart.
     fronts_ : tuple of Front
         The front of each target, with why the search ended (`status`).
     model_ : Model

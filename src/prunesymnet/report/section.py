@@ -57,7 +57,7 @@ class Section:
             "network": None,
         }
         for k, reduction in enumerate(self.front.structure[:MOST_COLLAPSES], 1):
-            drawn[f"structure-{k}"] = draw_collapse(reduction, self.data)
+            drawn[f"structure-{k}"] = None if reduction.sizes else draw_collapse(reduction, self.data)
         if self.best.expression.size <= LARGEST:
             drawn["network"] = draw_formula(self.best.expression, target=self.best.target)
         return {name: figure for name, figure in drawn.items() if figure is not None}
@@ -76,10 +76,11 @@ class Section:
             pictures = [draw_effects(self.best, self.data, [name], labels=columns) for name in columns]
         return [(text, figure, drawable(text) != text) for text, figure in zip(columns.values(), pictures, strict=True)]
 
-    def reductions(self) -> list[tuple[Reduction, Figure]]:
-        """What was found of the table's structure, each with its picture."""
-        named = ((one, self.figures.get(f"structure-{k}")) for k, one in enumerate(self.front.structure, 1))
-        return [(reduction, figure) for reduction, figure in named if figure is not None]
+    def reductions(self) -> list[tuple[Reduction, Figure | None]]:
+        """What was found of the table's structure, each with its picture; of a sum or product of functions there is
+        none, as no formula says what each of them is."""
+        named = [(one, self.figures.get(f"structure-{k}")) for k, one in enumerate(self.front.structure, 1)]
+        return [(reduction, figure) for reduction, figure in named if figure is not None or reduction.sizes]
 
     def ways(self) -> list[tuple[str, str]]:
         """The formula in forms that can be taken elsewhere."""

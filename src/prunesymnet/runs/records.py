@@ -162,6 +162,7 @@ def of_reduction(reduction: Reduction) -> Record:
         "unexplained": reduction.unexplained,
         "second": reduction.second,
         "product": reduction.product,
+        "sizes": list(reduction.sizes),
     }
 
 
@@ -171,12 +172,17 @@ def to_reduction(record: Any, names: tuple[str, ...], operators: Sequence[Operat
     groups = take("groups", list)
     if not groups or not all(isinstance(group, str) for group in groups):
         raise FileFormatError("the groups of a reduction are not formulas")
+    found = take("sizes", list) if "sizes" in take.record else []  # older files
+    sizes = tuple(whole(size, "the size of a part") for size in found)
+    if sizes and (min(sizes) < 1 or sum(sizes) != len(groups)):
+        raise FileFormatError(f"the sizes of a reduction's parts do not add up to its {len(groups)} groups")
     return Reduction(
         to_formula(take("quantity", str), names, operators),
         tuple(to_formula(group, names, operators) for group in groups),
         number(take("unexplained"), "unexplained"),
         number(take("second"), "second"),
         take("product", bool),
+        sizes,
     )
 
 

@@ -48,11 +48,14 @@ class Surface:
         left = own - own @ self.precision @ own
         return max(float(np.trace(left) - left.mean(axis=0).sum()), 0.0) / len(own) * _scale(self.y, self.weighted)
 
+    def size_of(self, part: int) -> float:
+        """The logarithm of the size of one of the functions beside the first."""
+        return float(self.settings[len(self.settings) - len(self.parts) + part]) if part else 0.0
+
     def settings_of(self, part: int) -> Array:
         """Of one of the functions with the noise, alone."""
         count = len(self.settings) - len(self.parts)
-        size = self.settings[count + part] if part else 0.0
-        return np.concatenate([self.settings[:count], [self.settings[count] - size]])
+        return np.concatenate([self.settings[:count], [self.settings[count] - self.size_of(part)]])
 
     @property
     def left_out(self) -> Array:

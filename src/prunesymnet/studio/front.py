@@ -261,7 +261,8 @@ def _worth_showing(found: Found, texts: Sequence[str], chosen: str | None) -> li
 
 def structure_of(found: Found) -> list[dict[str, Any]]:
     """What was found of the table's structure, each with the rows of its plot: a quantity against the group that it
-    depends on; of two groups, the second is told by the size of its value, from 0 to 1."""
+    depends on; of two groups, the second is told by the size of its value, from 0 to 1. A sum or product of functions
+    of several columns has no plot."""
     with found.lock:
         reductions = found.structure()
     data = found.run.tables[0]
@@ -279,8 +280,9 @@ def structure_of(found: Found) -> list[dict[str, Any]]:
         shown.append({
             "math": [to_mathml(one, digits=DIGITS) for one in formulas],
             "names": [to_text(one, digits=DIGITS) for one in formulas],
+            "sizes": [len(part) for part in reduction.parts],
             "product": reduction.product,
-            "points": values[[1, 0]].T.tolist(),
+            "points": [] if reduction.sizes else values[[1, 0]].T.tolist(),
             "shades": None if ranks is None else ranks.tolist(),
         })  # fmt: skip
     return shown

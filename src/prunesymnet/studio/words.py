@@ -27,6 +27,8 @@ STAGES: Mapping[str, str] = MappingProxyType(
         "angles": "Looking for sides and angles",
         "frequencies": "Looking for waves",
         "phases": "Looking for waves that are shifted",
+        "beside": "Looking for a group beside linear terms",
+        "apart": "Asking which columns act apart from each other",
         "query_pairs": "Scoring pairs for what looks most promising",
         "pursuit": "Adding one term after the other",
         "grafts": "Exchanging parts of good formulas",

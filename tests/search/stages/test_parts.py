@@ -42,3 +42,16 @@ def test_a_part_whose_constants_can_not_be_told_is_none():
 
 def test_nothing_is_proposed_where_columns_do_not_part():
     assert exact_ones("x*y/(x + y)", names="xy", rows=80, low=1.0, high=3.0) == []
+
+
+def told(data, *stages):
+    batches = [batch for _, batch in context_of(data, stages=stages_named(*stages)).run(When.LEVEL)]
+    return [str(one.of("t")).partition(";")[0] for batch in batches for one in batch.structure]
+
+
+def test_parts_are_told_but_not_where_a_group_says_more():
+    data = table("exp(x) + y*log(z)", names="xyz", rows=60, low=1.0, high=3.0)
+    assert told(data, "groups", "apart") == ["t is a function of x plus a function of y and z"]
+    grouped = table("x*sin(y*z) + 2*x", names="xyz", rows=60, low=1.0, high=3.0)
+    assert told(grouped, "groups", "apart") == ["t/x depends on y*z only"]
+    assert told(grouped, "apart") == ["t is a function of x times a function of y and z"]

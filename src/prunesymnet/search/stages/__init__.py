@@ -6,6 +6,7 @@ something is lost without it.
 
 from prunesymnet.search.stages.angles import ANGLES
 from prunesymnet.search.stages.base import Batch, Context, Stage, Training, When
+from prunesymnet.search.stages.beside import BESIDE
 from prunesymnet.search.stages.blocks import BLOCKS
 from prunesymnet.search.stages.chains import CHAINS
 from prunesymnet.search.stages.denominators import DENOMINATORS
@@ -17,7 +18,7 @@ from prunesymnet.search.stages.grafts import GRAFTS
 from prunesymnet.search.stages.groups import GROUPS, IN_GROUPS, IN_GROUPS_AGAIN
 from prunesymnet.search.stages.nested import NESTED
 from prunesymnet.search.stages.pairs import PAIRS
-from prunesymnet.search.stages.parts import PARTS
+from prunesymnet.search.stages.parts import APART, PARTS
 from prunesymnet.search.stages.phases import PHASES
 from prunesymnet.search.stages.polynomials import POLYNOMIALS
 from prunesymnet.search.stages.power_law import POWER_LAW
@@ -48,6 +49,8 @@ STAGES: tuple[Stage, ...] = (
     FAMILIES,
     FREQUENCIES_OF_NODES,
     PHASES,
+    BESIDE,
+    APART,
     IN_GROUPS_AGAIN,
     QUERY_PAIRS,
     PURSUIT,

@@ -31,8 +31,10 @@ from prunesymnet.search.archive import ArchiveView, Candidate, Pruned
 from prunesymnet.search.budget import Budget
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.structure import Reduction
+from prunesymnet.structure.beside import Beside, find_beside
 from prunesymnet.structure.find import find_structure
 from prunesymnet.structure.frame import Found
+from prunesymnet.structure.parts import InParts, find_sum_or_product
 from prunesymnet.structure.products import Product
 
 Array = NDArray[np.float64]
@@ -290,6 +292,19 @@ class Context:
         """What the columns show of the problem's structure, before any formula."""
         problem = self.problem
         return find_structure(problem.columns, problem.y, problem.weights, problem.scales, self.check)
+
+    @cached_property
+    def beside(self) -> Beside | None:
+        """A group beside linear terms, where there is no other structure."""
+        problem = self.problem
+        if self.structure is not None:
+            return None
+        return find_beside(problem.columns, problem.y, problem.weights, problem.scales, self.check)
+
+    @cached_property
+    def in_parts(self) -> InParts | None:
+        """The parts that the columns fall into, if y is a sum or a product of functions of columns apart."""
+        return find_sum_or_product(self.problem.columns, self.problem.y, self.check)
 
     # Queries
 

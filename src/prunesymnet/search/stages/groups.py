@@ -27,7 +27,8 @@ from prunesymnet.structure.reduction import TARGET, Reduction
 
 FACTORS = 2  # products of powers to divide y by: they differ by powers of the group, and either may leave less to find
 WAYS = (4, 2)  # of a factor and a group, or one over it, that are searched at the first level and at each later one
-SLOW = ("in_groups_again", "query_pairs", "pursuit")  # stages that have their turn when all ways have been tried
+# Stages whose turn is when all ways have been tried.
+SLOW = ("beside", "apart", "in_groups_again", "query_pairs", "pursuit")
 BEST = 3  # formulas of the first factor of a product, with which the second is searched
 AS_FITTED = 1e-6  # of the variation: what a spline leaves, below which formulas of a factor are not told apart
 
@@ -60,7 +61,7 @@ def _parts(context: Context, found: Found | Product, *, again: bool) -> Iterator
     if isinstance(found, Product):
         yield Part(context, of_factors, (int(again),))
         return
-    names = _free_names(context.problem, len(found.groups))
+    names = free_names(context.problem, len(found.groups))
     reduction, shown = _reduction(found), {n: group.shown for n, group in zip(names, found.groups, strict=True)}
     for part, reduced in of_groups(context, found, names, again=again):
         yield part.then(partial(_put_back, reduced, reduction, shown))
@@ -92,7 +93,7 @@ def of_factors(context: Context, first: int) -> Iterator[Batch]:
     found = context.structure
     if not isinstance(found, Product):
         return
-    names = _free_names(context.problem, len(found.groups))
+    names = free_names(context.problem, len(found.groups))
     rows, group, other = len(context.problem.y), found.groups[first], found.groups[1 - first]
     fitted = Quantity(found.factor.values * found.curves[1 - first], Constant(1), Constant(1))
     reduced = reduced_problem(context.problem, fitted, (group,), names[:1])
@@ -167,7 +168,7 @@ def reduced_problem(
     return Reduced(left, factor, parts)
 
 
-def _free_names(problem: Problem, count: int) -> list[str]:
+def free_names(problem: Problem, count: int) -> list[str]:
     """Names for groups that no column has."""
     free = (name for k in range(1, 100) if (name := f"group_{k}") not in problem.columns)
     return list(islice(free, count))

@@ -22,14 +22,16 @@ from prunesymnet.expression import (
     Constant,
     Expression,
     Program,
+    Variable,
     canonical_and_skeleton,
     compile_expression,
     fold,
 )
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
-from prunesymnet.search.stages.groups import batches_of
+from prunesymnet.search.stages.groups import GROUPS, batches_of
 from prunesymnet.structure.frame import CLEARLY
-from prunesymnet.structure.parts import InParts, find_parts
+from prunesymnet.structure.parts import InParts, can_be_told
+from prunesymnet.structure.reduction import TARGET, Reduction
 from prunesymnet.structure.smooth import LinearPart
 
 Array = NDArray[np.float64]
@@ -54,15 +56,29 @@ OF_THE_REST = (
 )
 
 
-def propose(context: Context) -> Iterator[Batch]:
-    """For sums; for products where the rows do not speak for a sum, and y has one sign."""
+def tell(context: Context) -> Iterator[Batch]:
+    """What was found, for those who want to know. Where there is a group to tell, that says more; and in groups that
+    units make, the parts would have to be told in these."""
     problem = context.problem
-    found, product = find_parts(problem.columns, problem.y, context.check), False
-    if found is None and ((problem.y > 0).all() or (problem.y < 0).all()):
-        found, product = find_parts(problem.columns, np.log(np.abs(problem.y)), context.check), True
-    if found is not None and not (product and is_power_law(found, problem)):
-        for first in first_parts(context, found, product=product):
-            yield from rest_of(context, found, first, product=product)
+    if problem.groups is not None or (GROUPS in context.stages and context.structure is not None):
+        return
+    found = context.in_parts
+    if found is not None and can_be_told(found, problem.columns, problem.y, context.check):
+        yield Batch([], structure=(_reduction(found),))
+
+
+def propose(context: Context) -> Iterator[Batch]:
+    """Formulas that are put together from those of the parts."""
+    found = context.in_parts
+    if found is not None and not (found.product and is_power_law(found, context.problem)):
+        for first in first_parts(context, found):
+            yield from rest_of(context, found, first)
+
+
+def _reduction(found: InParts) -> Reduction:
+    columns = tuple(Variable(name) for part in found.every for name in part)
+    shares = found.unexplained, found.unexplained_by_one
+    return Reduction(Variable(TARGET), columns, *shares, found.product, tuple(map(len, found.every)))
 
 
 @dataclass(frozen=True)
@@ -74,9 +90,9 @@ class First:
     length: float
 
 
-def first_parts(context: Context, found: InParts, *, product: bool) -> list[First]:
+def first_parts(context: Context, found: InParts) -> list[First]:
     """The formulas of the first part that leave the smoothest rest, for what they cost."""
-    values = np.exp(found.curve - found.curve.mean()) if product else found.curve
+    values = np.exp(found.curve - found.curve.mean()) if found.product else found.curve
     unit, rows = scale_of(values), len(values)
     problem = replace(part_of(context.problem, found.first), y=values / unit)
     quick = replace(context, stages=tuple(stage for stage in context.stages if stage.name in QUICK))
@@ -88,7 +104,7 @@ def first_parts(context: Context, found: InParts, *, product: bool) -> list[Firs
         formula, form = canonical_and_skeleton(Constant(unit) * _without_constant(proposal.expression))
         if formula.variables:
             different.setdefault(form, formula)
-    asked = _Smoothness(context.problem, found.precision, product)
+    asked = _Smoothness(context.problem, found.precision, found.product)
     fitted = [asked.shortest(formula) for formula in list(different.values())[:CANDIDATES]]
     shortest = sorted((one for one in fitted if one is not None), key=lambda one: one.length)[:BEST]
     return [one for one in shortest if one.length < shortest[0].length + CLEARLY]
@@ -189,9 +205,9 @@ class _Smoothness:
         return np.asarray(np.sqrt(variance * np.maximum(np.diag(inverse), 0.0)))
 
 
-def rest_of(context: Context, found: InParts, first: First, *, product: bool) -> Iterator[Batch]:
+def rest_of(context: Context, found: InParts, first: First) -> Iterator[Batch]:
     """Formulas of the other columns for what the first part leaves, put together with it."""
-    y = context.problem.y
+    y, product = context.problem.y, found.product
     with np.errstate(all="ignore"):
         left = y / first.values if product else y - first.values
     if not np.isfinite(left).all() or not np.ptp(left) > 0:
@@ -215,4 +231,5 @@ def part_of(problem: Problem, names: tuple[str, ...]) -> Problem:
     return replace(problem.only(names), scales={}, scale=1.0)
 
 
+APART = Stage("apart", When.LEVEL, tell)
 PARTS = Stage("parts", When.AFTER_LEVEL, propose)

@@ -134,13 +134,16 @@
     const figures = structure.map(() => h("figure", {}));
     const sentence = (one) => {
       const [quantity, ...groups] = one.math.map((math) => h("span", {math}));
-      const between = one.product ? " times a function of " : " and ";
-      return h("span", {class: "sentence"}, quantity, one.product ? " is a function of " : " depends on ", ...groups.flatMap((group, j) => j ? [between, group] : [group]), one.product ? "" : " only");
+      const several = one.sizes.length > 1, between = one.product ? " times a function of " : " plus a function of ";
+      const listed = (part) => part.flatMap((group, j) => j ? [j === part.length - 1 ? " and " : ", ", group] : [group]);
+      const parts = one.sizes.map((size) => listed(groups.splice(0, size)));
+      return h("span", {class: "sentence"}, quantity, several ? " is a function of " : " depends on ", ...parts.flatMap((part, j) => j ? [between, ...part] : part), several ? "" : " only");
     };
     by("sentences").replaceChildren(...structure.map(sentence));
-    by("reductions").replaceChildren(...structure.map((one, k) => h("div", {class: "reduction"}, ...(structure.length > 1 ? [h("p", {}, sentence(one))] : []), figures[k])));
+    by("reductions").replaceChildren(...structure.map((one, k) => h("div", {class: "reduction"}, ...(structure.length > 1 || !one.points.length ? [h("p", {}, sentence(one))] : []), figures[k])));
     if (!by("structure").firstElementChild.open) return; // a plot is as wide as its place
     structure.forEach((one, k) => {
+      if (!one.points.length) return figures[k].remove(); // a sum of functions is no curve
       const shades = one.shades ? [0, 1, 2].map((part) => one.points.filter((_, j) => Math.min(Math.floor(one.shades[j] * 3), 2) === part)) : [one.points];
       Plot.draw(figures[k], {title: `${one.names[0]} against ${one.names[1]}`, height: 220, x: {label: one.names[1], domain: Plot.range(one.points.map(([x]) => x))},
         y: {label: one.names[0], domain: Plot.range(one.points.map(([, y]) => y))}, layers: shades.map((data, part) => ({type: "points", data, class: ["seen", "row", "third"][part]}))});
