@@ -4,7 +4,9 @@
     python -m benchmarks.scaling --workers 1,16 --problems keijzer-04
 
 Searches of some known formulas with 1% noise end by themselves, so that all do the same work. Each runs in a process of
-its own, which has imported the package: what is measured is the search, the start of its workers included.
+its own, which has imported the package: what is measured is the search, the start of its workers included. Then, where
+there are several workers, it runs once more in the same process, whose workers are there already. One search at a time:
+side by side, they slow each other down.
 """
 
 import argparse
@@ -13,14 +15,23 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from benchmarks import record
 from benchmarks.problems import load, noisy
 
-PROBLEMS = {"keijzer-04": "keijzer", "feynman-I-6-2": "feynman", "feynman-II-6-15a": "feynman"}
+# Of one to six columns, from about a second to half a minute on one core.
+PROBLEMS = {
+    "vladislavleva-08": "vladislavleva",
+    "vladislavleva-04": "vladislavleva",
+    "keijzer-04": "keijzer",
+    "feynman-III-9-52": "feynman",
+    "feynman-I-41-16": "feynman",
+    "keijzer-08": "keijzer",
+}
 NOISE, ROWS, LEVELS = 0.01, 128, 2
-WORKERS = (1, 2, 4, 8, 16)
+WORKERS = (1, 2, 16, 4, 8)  # what is asked for first, should there be no time for all
 MANY = 100  # workers, for which the least time is told by what tasks take
 
 
@@ -46,12 +57,16 @@ def measure(problem: str, workers: int) -> dict[str, Any]:
     found = search(table, settings)
     seconds, own = time.perf_counter() - began, time.thread_time() - own
     tasks = made[-1].seconds if made else {}
+    began = time.perf_counter()
+    again = search(table, settings) if workers > 1 else found
     return {
         "problem": problem,
         "workers": workers,
         "seconds": seconds,
+        "warm_seconds": time.perf_counter() - began if workers > 1 else seconds,
         "own_seconds": own,
         "formula": str(found.best.expression),
+        "same_again": str(again.best.expression) == str(found.best.expression),
         "fits": found.fits,
         "status": found.status.value,
         "tasks": {
@@ -62,20 +77,29 @@ def measure(problem: str, workers: int) -> dict[str, Any]:
 
 
 def summary(rows: list[dict[str, Any]]) -> str:
-    """Seconds and how many times as fast as with one worker; then what tasks take, and what many workers would do."""
+    """Seconds and how many times as fast as with one worker, at first and with workers that are there already; then
+    what tasks take, and what many workers would do."""
     counts = sorted({row["workers"] for row in rows})
     head = " | ".join(f"{count} worker{'s' if count > 1 else ''}" for count in counts)
     lines = [f"| seconds (times as fast), commit {rows[0]['commit']} | {head} |", "|---|" + "---|" * len(counts)]
     for problem in dict.fromkeys(row["problem"] for row in rows):
         here = {row["workers"]: row for row in rows if row["problem"] == problem}
         one = here[1]["seconds"] if 1 in here else None
-        cells = [
-            "" if k not in here else f"{here[k]['seconds']:.1f}" + (f" ({one / here[k]['seconds']:.1f})" if one else "")
-            for k in counts
-        ]
-        lines.append(f"| {problem} | {' | '.join(cells)} |")
-    lines += ["", *(_with_many(rows, problem) for problem in dict.fromkeys(row["problem"] for row in rows))]
+        lines.append(f"| {problem} | {' | '.join(_cell(here.get(k), one) for k in counts)} |")
+    # With few workers, the loop's own time is mostly work that others could have done.
+    with_most = [row["problem"] for row in rows if row["workers"] == counts[-1]]
+    lines += ["", *(_with_many(rows, problem) for problem in with_most)]
     return "\n".join(lines)
+
+
+def _cell(row: dict[str, Any] | None, one: float | None) -> str:
+    if row is None:
+        return ""
+
+    def told(seconds: float) -> str:
+        return f"{seconds:.1f}" + (f" ({one / seconds:.1f})" if one else "")
+
+    return told(row["seconds"]) + (f", then {told(row['warm_seconds'])}" if row["workers"] > 1 else "")
 
 
 def _with_many(rows: list[dict[str, Any]], problem: str) -> str:
@@ -107,19 +131,24 @@ def main() -> None:
     from joblib import cpu_count
 
     counts = [int(text) for text in options.workers.split(",") if text] or [k for k in WORKERS if k <= cpu_count()]
+    problems = options.problems.split(",")
+    if options.one:
+        print(json.dumps(measure(problems[0], counts[0])))
+        return
     rows: list[dict[str, Any]] = []
-    for problem in options.problems.split(","):
-        for workers in counts:
-            if options.one:
-                print(json.dumps(measure(problem, workers)))
-                continue
-            command = [sys.executable, "-m", "benchmarks.scaling", "--one", "--problems", problem]
-            out = subprocess.run([*command, "--workers", str(workers)], capture_output=True, text=True, check=True)
-            rows.append(json.loads(out.stdout.splitlines()[-1]) | record.provenance())
-            print(problem, workers, f"{rows[-1]['seconds']:.1f} s", flush=True)
-            record.write(options.file, rows)  # what there is, should it be stopped
+
+    for workers, problem in product(counts, problems):
+        command = [sys.executable, "-m", "benchmarks.scaling", "--one", "--problems", problem]
+        out = subprocess.run([*command, "--workers", str(workers)], capture_output=True, text=True, check=True)
+        rows.append(json.loads(out.stdout.splitlines()[-1]) | record.provenance())
+        print(problem, workers, f"{rows[-1]['seconds']:.1f} s", flush=True)
+        record.write(options.file, sorted(rows, key=_in_order))  # what there is, should it be stopped
     if rows:
-        print(summary(rows))
+        print(summary(sorted(rows, key=_in_order)))
+
+
+def _in_order(row: dict[str, Any]) -> tuple[int, int]:
+    return list(PROBLEMS).index(row["problem"]), row["workers"]
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ import pytest
 from models import PATIENT
 from prunesymnet.data import make_dataset
 from prunesymnet.operators import make_operator
-from prunesymnet.search import STAGES, search, workers
+from prunesymnet.search import STAGES, loop, search, workers
+from prunesymnet.search.ahead import Ahead
 from prunesymnet.search.settings import ExhaustiveSettings
 from prunesymnet.search.workers import Luggage, Work, Workers, backend_and_workers
 
@@ -113,6 +114,41 @@ def test_it_is_the_same_in_other_processes_with_the_users_own_functions(at_once)
     one, two = (told(search(noisy_table(), replace(settings, workers=count))) for count in (1, 2))
     assert one == two
     assert at_once[0].seconds
+
+
+def test_the_next_level_is_begun_ahead_and_is_the_same(at_once, monkeypatch):
+    begun = []
+
+    def soon(self, context, level, soon=Ahead.soon):
+        soon(self, context, level)
+        if self.workers.running:
+            begun.extend(part.work for parts in self._next[1]._prepared.values() for part in parts)
+
+    monkeypatch.setattr(Ahead, "soon", soon)
+    monkeypatch.setattr(loop._Search, "is_noise_left", lambda *_, **__: False)
+    without = (*FEW, "unwrapping", "denominators")
+    settings = replace(SMALL, exhaustive=replace(SMALL.exhaustive, levels=2, without=without), max_fits=60)
+    with joblib.parallel_config("threading", n_jobs=2):
+        two = told(search(noisy_table(), replace(settings, workers=0)))
+    assert two == told(search(noisy_table(), settings))
+    assert begun
+    assert all(work.state in ("done", "failed") for work in begun)
+
+
+def test_what_nobody_has_begun_is_done_while_the_loop_waits():
+    def comes_back(work, number):
+        work.state = "done"
+        return number
+
+    some, awaited = Workers(2), Work("awaited", double, state="out")
+    some._heard = time.monotonic()
+    later, soon = (
+        Work("other", comes_back, (Luggage(None, here=awaited),), (7,), "waiting", later=wanted)
+        for wanted in (True, False)
+    )
+    some._todo.extend([later, soon])
+    assert some.done(awaited)
+    assert (soon.state, soon.result, later.state) == ("done", 7, "waiting")
 
 
 def test_limits_hold_with_workers(at_once):

@@ -99,8 +99,8 @@ class PruneSymRegressor(FittedFormulas, MultiOutputMixin, RegressorMixin, BaseEs
         preset trains no network, and with it this is an error.
     n_jobs : int, default=None
         Workers; None is one, or as many as a `joblib.parallel_config` around `fit` says (Dask, Ray); -1 is one for
-        each core that this process may use. Processes are started for searches that take longer than half a second.
-        Their number does not change the result.
+        each core that this process may use. Other processes are started for searches that take longer than a
+        fifth of a second. The number of workers does not change the result.
     device : str, default=None
         "cpu" (as None), "cuda" (or "cuda:1" ...), "mps" or "auto": where banks are scanned and networks trained.
         "auto" is an NVIDIA GPU where there is one, from the bank's size on that makes up for starting it.

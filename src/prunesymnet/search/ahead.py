@@ -13,12 +13,12 @@ from typing import Any
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal, in_parts
 from prunesymnet.expression import Expression
-from prunesymnet.search.archive import Archive
+from prunesymnet.search.archive import Archive, Standing
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter, Known
 from prunesymnet.search.forms import merged_form
-from prunesymnet.search.stages.base import Batch, Context, Part, one_by_one, put_back
+from prunesymnet.search.stages.base import Batch, Context, Part, When, one_by_one, put_back
 from prunesymnet.search.waiting import Waiting
 from prunesymnet.search.workers import Luggage, Work, Workers
 
@@ -42,7 +42,7 @@ def make_part(
     make: Callable[..., Iterable[Batch]],
     arguments: tuple[Any, ...],
     ways_back: tuple[Callable[[Batch], Batch], ...],
-    shortest: float,
+    standing: Standing,
 ) -> tuple[list[Batch], Known]:
     """The batches of a part, and what is known of their proposals then: how good and how long each is, and the fits of
     those that are fitted at once."""
@@ -51,7 +51,7 @@ def make_part(
     waiting = Waiting(fitter.rows.train.rows)
     for batch in batches:
         at_once = waiting.add("", allowed(batch.proposals, problem, fitter.rules, fitter))
-        known.add(fit_ahead(fitter, problem, at_once, shortest))
+        known.add(fit_ahead(fitter, problem, at_once, standing))
         for proposal in batch.proposals:
             formula = proposal.expression
             if problem.has(formula):
@@ -61,7 +61,7 @@ def make_part(
     return batches, known
 
 
-def fit_ahead(fitter: Fitter, problem: Problem, proposals: Sequence[Proposal], shortest: float) -> Known:
+def fit_ahead(fitter: Fitter, problem: Problem, proposals: Sequence[Proposal], standing: Standing) -> Known:
     """What fits of these proposals will need."""
     known, tries = Known(), dict[str, int]()
     for proposal in proposals:
@@ -69,7 +69,7 @@ def fit_ahead(fitter: Fitter, problem: Problem, proposals: Sequence[Proposal], s
             continue  # is fitted on these rows first
         formulas = known.formulas[proposal.expression, proposal.exact] = fitter.formulas(proposal, problem)
         for formula in formulas:
-            known.add(fitter.look_ahead(formula, tries, shortest))
+            known.add(fitter.look_ahead(formula, tries, standing))
     return known
 
 
@@ -107,6 +107,21 @@ class Ahead:
     fitter: Fitter
     problem: Problem | None = None
     _luggage: dict[int, tuple[Any, Luggage]] = field(default_factory=dict)
+    _next: tuple[Context, Context] | None = None
+
+    def soon(self, context: Context, level: int) -> None:
+        """Have workers begin with a level when they have nothing else to do: most likely, it comes next."""
+        if not self.workers.running or context.scanner.device != "cpu":
+            return
+        self._next = context, context.at(level)
+        for part in self._next[1].prepare(When.LEVEL):
+            self._begin(part, later=True)
+
+    def at(self, context: Context, level: int) -> Context:
+        """A level of a context: the one that was begun ahead, if it was."""
+        begun, self._next = self._next, None
+        same = begun is not None and begun[0] is context and begun[1].budget.level == level
+        return begun[1] if begun is not None and same else context.at(level)
 
     def now(self, fitter: Fitter, problem: Problem) -> None:
         """From now on, fits are made by this fitter, and proposals are of this problem."""
@@ -118,7 +133,7 @@ class Ahead:
     def _packed(self, here: Any, content: Callable[[], Any]) -> Luggage:
         """Once for each, as long as it is in use."""
         if id(here) not in self._luggage:
-            self._luggage[id(here)] = here, self.workers.packed(content())
+            self._luggage[id(here)] = here, self.workers.packed(content(), here if isinstance(here, Context) else None)
         return self._luggage[id(here)][1]
 
     def _context(self, context: Context) -> Luggage:
@@ -130,9 +145,6 @@ class Ahead:
     def _fitter(self) -> tuple[Luggage, Luggage]:
         fitter, problem = self.fitter, self.problem
         return self._packed(fitter, lambda: _travelling(fitter)), self._packed(problem, lambda: problem)
-
-    def shortest(self) -> float:
-        return self.fitter.archive.shortest()
 
     def ask(self, parts: Iterator[Part]) -> Iterator[tuple[Part, Batch]]:
         """The batches of parts, in their order; as many of the next as the workers can use are made meanwhile."""
@@ -150,25 +162,34 @@ class Ahead:
             if work is not None and self.workers.done(work):
                 part.made, known = work.result
                 self.fitter.known.add(known)
+            made = []
             for batch in part.batches():
+                made.append(batch)
                 yield part, batch
+            part.made = made  # for those who ask again
 
-    def _begin(self, part: Part) -> Work | None:
-        """Hand out a part, where there are workers and it can be scanned by any of them."""
+    def _begin(self, part: Part, *, later: bool = False) -> Work | None:
+        """Hand out a part, where there are workers and it can be scanned by any of them; once, if it is asked for
+        again."""
         context = part.context
         if context.scanner.device != "cpu" or not self.workers.may_start((self.fitter.settings, self.fitter.rows.used)):
             return None
-        arguments = part.make, part.arguments, part.ways_back, self.shortest()
-        work = Work(part.stage, make_part, (self._context(context), *self._fitter()), arguments)
-        self.workers.hand_out(work)
+        if part.work is None:
+            arguments = part.make, part.arguments, part.ways_back, self.fitter.archive.standing()
+            part.work = Work(part.stage, make_part, (self._context(context), *self._fitter()), arguments, later=later)
+            if part.origin is not None:
+                part.origin.work = part.work
+            self.workers.hand_out(part.work)
+        work: Work = part.work
+        work.later = later
         return work
 
     def fits(self, proposals: Sequence[Proposal]) -> Iterator[None]:
         """Have proposals fitted; each step waits until the next `FITS_OF_A_WORK` are known, if anyone does it."""
         if not self.workers.may_start((self.fitter.settings, self.fitter.rows.used)):
             return
-        needed, shortest = self._fitter(), self.shortest()
-        works = [Work("fits", fit_ahead, needed, (some, shortest)) for some in in_parts(proposals, FITS_OF_A_WORK)]
+        needed, standing = self._fitter(), self.fitter.archive.standing()
+        works = [Work("fits", fit_ahead, needed, (some, standing)) for some in in_parts(proposals, FITS_OF_A_WORK)]
         for work in works:
             self.workers.hand_out(work)
         for work in works:

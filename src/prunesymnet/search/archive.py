@@ -80,6 +80,22 @@ class PartOfArchive:
         return self.archive.unexplained(candidate)
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a candidate has to beat: the shortest description, the best error on held-out rows, and of each size the
+    least error. All get better with time, so that what can't change an archive now never will."""
+
+    shortest: float
+    best: float
+    errors: Mapping[tuple[int, int], float]
+
+    def may_change(self, archive: "Archive", candidate: Candidate) -> bool:
+        """Whether a candidate may change the archive that this is of; `archive` has the same rows and costs."""
+        left = candidate.heldout_mse
+        least = self.errors.get(archive.place(candidate), math.inf)
+        return math.isfinite(left) and (left < CLEARLY * self.best or archive.error(candidate) < least)
+
+
 class Archive:
     """Of each size (complexity and number of constants) the candidate of least error; the best of all; and how often
     each form has been tried. `costs` are those of operators that cost something else than the table says."""
@@ -93,12 +109,14 @@ class Archive:
         self.fits = 0
         self.refused = 0  # formulas that are not allowed, and so not fitted
         self._lengths: dict[int, tuple[Candidate, Rows, float]] = {}  # of those that are known, by identity
+        self._shortest: tuple[Candidate | None, Rows, float] | None = None  # with the best and the rows at that time
 
     def add(self, candidate: Candidate) -> None:
         """Keep a candidate if it is the best of its size."""
         self.fits += 1
         if self.is_best_of_size(candidate):
             self.by_size[self.place(candidate)] = candidate
+            self._shortest = None
 
     def is_best_of_size(self, candidate: Candidate) -> bool:
         known = self.by_size.get(self.place(candidate))
@@ -156,7 +174,14 @@ class Archive:
 
     def shortest(self) -> float:
         """The shortest description length of all, roughly."""
-        return min(map(self.length, self.known()), default=math.inf)
+        known = self._shortest
+        if known is None or known[0] is not self.best or known[1] is not self.rows:
+            self._shortest = known = self.best, self.rows, min(map(self.length, self.known()), default=math.inf)
+        return known[2]
+
+    def standing(self) -> "Standing":
+        best = math.inf if self.best is None else self.best.heldout_mse
+        return Standing(self.shortest(), best, {place: self.error(one) for place, one in self.by_size.items()})
 
     def size(self, candidate: Candidate) -> float:
         """Its description length without that of the residuals."""

@@ -153,9 +153,10 @@ class Finish:
 
     def fitted_one(self, expression: Expression) -> Fit:
         """Fitted to the end, and written as it should be."""
-        return with_canonical_formula(
-            self.fit(expression, FitSettings(method=self.settings.fit_method)), self.rows.used
-        )
+        look = FitSettings(method=self.settings.fit_method)
+        found = with_canonical_formula(self.fit(expression, look), self.rows.used)
+        self.length(found)  # is known then, also where this was done ahead
+        return found
 
     def simpler(self, archive: Archive, fits: list[Fit]) -> list[Fit]:
         """Simpler formulas that are not among those to choose from, there to be seen beside them."""

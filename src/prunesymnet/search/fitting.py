@@ -10,7 +10,7 @@ from prunesymnet.coefficients import Fit, FitSettings, FitStatus, fit, snap
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression, canonical
-from prunesymnet.search.archive import Archive, Candidate, Pruned
+from prunesymnet.search.archive import Archive, Candidate, Pruned, Standing
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.forms import freed, merged_form, reductions, without_offset, without_small_terms
 from prunesymnet.search.rows import Rows
@@ -34,13 +34,14 @@ AS_GOOD = 1.01  # times the error: rounding in a fit makes more of a difference 
 @dataclass
 class Known:
     """What was computed ahead, by formula: those that are fitted for a proposal (which may be exact), the merged form,
-    the fit at a first look with the error on held-out rows, what it leaves of a problem's target as it stands, and its
-    rough length there. Each is the number that would be computed anyway, so that it makes no difference whether it is
-    here."""
+    the fit at a first look with the error on held-out rows, whether the rows show all that it does between them, what
+    it leaves of a problem's target as it stands, and its rough length there. Each is what would be computed anyway, so
+    that it makes no difference whether it is here."""
 
     formulas: dict[tuple[Expression, bool], tuple[Expression, ...]] = field(default_factory=dict)
     forms: dict[Expression, tuple[Expression, str]] = field(default_factory=dict)
     fits: dict[Expression, tuple[Fit, float]] = field(default_factory=dict)
+    shown: dict[Expression, bool] = field(default_factory=dict)
     unexplained: dict[Expression, float] = field(default_factory=dict)
     lengths: dict[tuple[Expression, float], float] = field(default_factory=dict)
 
@@ -48,6 +49,7 @@ class Known:
         self.formulas |= other.formulas
         self.forms |= other.forms
         self.fits |= other.fits
+        self.shown |= other.shown
         self.unexplained |= other.unexplained
         self.lengths |= other.lengths
 
@@ -113,7 +115,8 @@ class Fitter:
             return False
         if self.archive.is_exact(candidate) or not self.settings.between_rows:
             return True
-        return self.rows.between.shows(candidate.expression)
+        known = self.known.shown.pop(candidate.expression, None)
+        return self.rows.between.shows(candidate.expression) if known is None else known
 
     def propose(self, proposal: Proposal, problem: Problem | None, stage: str, *, first: Dataset | None = None) -> None:
         """Fit what is to be fitted for a proposal."""
@@ -171,21 +174,27 @@ class Fitter:
         known = self.known.forms.pop(expression, None) if expand is None else None
         return known or merged_form(expression, self.rows.train, expand=self.settings.expand and expand is None)
 
-    def look_ahead(self, expression: Expression, tries: dict[str, int], shortest: float) -> Known:
+    def look_ahead(self, expression: Expression, tries: dict[str, int], standing: Standing) -> Known:
         """What `consider` will compute for a formula, as far as that does not hang on the archive; `tries` are those of
-        forms so far, and `shortest` is the shortest description of all."""
+        forms so far, and `standing` is what a candidate has to beat."""
         merged, form = self.form(expression)
         known = Known(forms={expression: (merged, form)})
         tries[form] = tries.get(form, 0) + 1
         if tries[form] > self.fits_per_form or not self.rules.allow(merged):
             return known
-        known.fits[merged] = found = self.fitted(merged)
-        candidate = Candidate(*found, stage="")
-        if self.settings.pruner == "exhaustive" and (shorter := self.shorter(candidate, lambda: shortest)) is not None:
-            merged = self.form(shorter, expand=False)[0]
-            if self.rules.allow(merged):
-                known.fits[merged] = self.fitted(merged)
+        candidate = self._looked_at(merged, standing, known)
+        if self.settings.pruner == "exhaustive":
+            shorter = self.shorter(candidate, lambda: standing.shortest)
+            if shorter is not None and self.rules.allow(merged := self.form(shorter, expand=False)[0]):
+                self._looked_at(merged, standing, known)
         return known
+
+    def _looked_at(self, expression: Expression, standing: Standing, known: Known) -> Candidate:
+        known.fits[expression] = found = self.fitted(expression)
+        candidate = Candidate(*found, stage="")
+        if self.settings.between_rows and standing.may_change(self.archive, candidate):
+            known.shown[candidate.expression] = self.rows.between.shows(candidate.expression)
+        return candidate
 
     def by_method(self, look: FitSettings) -> FitSettings:
         """As thorough a look, by the method that is asked for."""

@@ -278,7 +278,8 @@ class _Search:
     def level(self, context: Context, level: int, progress: Progress, *, last: bool) -> SearchStatus | None:
         """One level of a context; why it ends the search (None: it does not). Unless it is the `last` context, that
         nothing better was found in it says something only of a formula that could have been found in it."""
-        here = self.refocused(context, level).at(level)
+        context = self.refocused(context, level)
+        here = self.ahead.at(context, level)
         if self.take(here.run(When.LEVEL), here, self.settings.exhaustive.fits):
             return SearchStatus.EXACT
         self.levels = level + 1
@@ -288,6 +289,8 @@ class _Search:
             # Errors that are shares may hide the law in the rows of small values.
             status = self.with_errors_as_shares(search=True) or SearchStatus.NOISE_FLOOR
             return None if status is SearchStatus.FINISHED else status
+        if self.units is None and self.rows.used.loss.quadratic and level + 1 < self.settings.exhaustive.levels:
+            self.ahead.soon(context, level + 1)
         return SearchStatus.EXACT if self.take(here.run(When.AFTER_LEVEL), here) else None
 
     def with_errors_as_shares(self, *, search: bool = False) -> SearchStatus | None:

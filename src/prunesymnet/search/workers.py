@@ -2,7 +2,7 @@
 
 The search stays one loop in one process, which asks for results in a fixed order. Work is handed out ahead of its turn;
 what comes back is what the loop would have computed itself, so that the formula is the same for any number of workers.
-The loop has little to do itself, so that there are as many processes beside it as there are workers.
+The loop's process is one of them: while it waits for a result, it does work that nobody has begun.
 
 - Data travel once: work names what it needs (`Luggage`), a worker keeps what it was sent, and says what it lacks.
 - Nothing is started before a search has taken `STARTS_AFTER` seconds: most end before. Processes stay for the next.
@@ -18,9 +18,8 @@ import uuid
 import warnings
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
@@ -29,25 +28,29 @@ import numpy as np
 from prunesymnet.bank.scan import one_thread
 from prunesymnet.search.threads import one_matrix_thread
 
-# Seconds: about what a process takes to start. A search that has taken as long may well take much longer; and if it
-# ends at once, it has cost no more than as much again, on other cores.
-STARTS_AFTER = 0.5
+# Seconds: many searches end before, and would have processes started for nothing. They take a second or two until they
+# are ready, on other cores, so that an early start is worth more than it costs.
+STARTS_AFTER = 0.2
 STARTED_AFTER = 0.1  # the same where they have been started before
 KEPT = 16  # pieces of luggage that a worker keeps: of a level, the problem, reduced ones, and what fits need
 MOST_FAILURES = 3  # of all workers in a row, before the search goes on without them
 SILENT = 60.0  # seconds without any result, after which nobody counts on the workers: their work takes a few at most
 GLANCE = 0.05  # seconds between two looks at the limits while the loop waits for a result
 AT_A_TIME = 4  # pieces of work for each process, where a backend gives results only when all are there
-QUEUED = 2  # pieces of work that are sent beyond one for each process, so that none waits for the next
+QUEUED = 1  # pieces of work that are sent beyond one for each process, so that none waits for the next
+IDLE = 300  # seconds after which processes without work end
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 @dataclass(eq=False)
 class Luggage:
     """What work needs and workers keep; `level` names a search and a level of it ("search/level"), after which nobody
-    needs it any more, and `sent` counts how often it was sent along."""
+    needs it any more, and `sent` counts how often it was sent along. In the loop's own process, `here` may stand in its
+    place."""
 
     content: Any
     level: str = ""
+    here: Any = None
     sent: int = 0
 
     @cached_property
@@ -59,15 +62,17 @@ class Luggage:
 @dataclass(eq=False)
 class Work:
     """`function` of the contents of the luggage and of the arguments, to be done where it is convenient; `result` is
-    what came back, and `kind` is a name for the time that it took. The function must be one of a module."""
+    what came back, and `kind` is a name for the time that it took. The function must be one of a module. What is wanted
+    `later` is done when nothing else waits."""
 
     kind: str
     function: Callable[..., Any]
     luggage: tuple[Luggage, ...] = ()
     arguments: tuple[Any, ...] = ()
-    state: str = "new"  # then "waiting", "out" at a worker, "done", or "failed": to be done here
+    state: str = "new"  # then "waiting", "out" at a worker or "here", "done", or "failed": to be done when it is needed
     result: Any = None
     lacking: frozenset[str] = frozenset()  # names of luggage that the worker who got it did not have
+    later: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,7 @@ _kept: "OrderedDict[str, Any]" = OrderedDict()  # of a worker: its luggage by na
 _lock = threading.Lock()
 _pool = threading.Lock()  # held by the search that uses the processes of this machine: one that comes has to wait
 _known = {"started": False}  # of this process: whether it has had workers
+_executors: dict[int, Any] = {}  # of this process: the last that it has had on this machine, by the number of processes
 
 
 def do(
@@ -136,7 +142,8 @@ class Workers:
         self._todo: deque[Work] = deque()
         self._out: dict[int, Work] = {}
         self._number = self._failures = 0
-        self._error = ""  # the last that ended all work on its way
+        self._error = ""  # that has just ended all work on its way
+        self._failure = ""  # the last such
         self._heard = 0.0  # when a result came last
         self._thread: threading.Thread | None = None
         self._ready = self._closed = False
@@ -154,16 +161,20 @@ class Workers:
             return False
         backend, self.count = backend_and_workers(self.count)
         if self.count > 1 and _can_travel(travels):
-            self.processes, _known["started"] = self.count, True
+            from joblib.parallel import LokyBackend
+
+            here = isinstance(backend, LokyBackend)
+            self.processes, _known["started"] = self.count - here, True
             self._heard = time.monotonic()
-            self._thread = threading.Thread(target=self._serve, args=(backend,), daemon=True)
+            serve = self._serve_here if here else partial(self._serve, backend)
+            self._thread = threading.Thread(target=serve, daemon=True)
             self._thread.start()
         else:
             self._closed = True
         return self.running
 
-    def packed(self, content: Any) -> Luggage:
-        return Luggage(content, f"{self.name}/{self.level}")
+    def packed(self, content: Any, here: Any = None) -> Luggage:
+        return Luggage(content, f"{self.name}/{self.level}", here)
 
     def hand_out(self, work: Work) -> None:
         """Have it done when someone is free."""
@@ -184,13 +195,33 @@ class Workers:
                         self._todo.remove(work)
                 if work.state != "out" or self._closed:
                     break
-                self._changed.wait(GLANCE)
+                other = self._not_begun()
+                if other is None:
+                    self._changed.wait(GLANCE)
                 silent = work.state == "out" and time.monotonic() - self._heard > SILENT
             if silent:
                 self._give_up(f"no result has come for {SILENT:g} seconds")
+            elif other is not None:
+                self._do_here(other)
             self.check()
         self._say_why()
         return work.state == "done"
+
+    def _not_begun(self) -> Work | None:
+        """Work that will be needed soon, and that this process does now."""
+        work = next((one for one in self._todo if not one.later), None)
+        if work is not None:
+            self._todo.remove(work)
+            work.state = "here"
+        return work
+
+    def _do_here(self, work: Work) -> None:
+        try:
+            contents = [piece.content if piece.here is None else piece.here for piece in work.luggage]
+            with one_thread():
+                work.result, work.state = work.function(*contents, *work.arguments), "done"
+        except Exception:
+            work.state = "failed"  # when it has its turn, it is done again, which raises the error
 
     @property
     def busy(self) -> bool:
@@ -201,7 +232,7 @@ class Workers:
         """Nothing more is wanted: what is on its way is finished, and not looked at."""
         with self._changed:
             if self.running and self._failures:  # and nothing has come since
-                self._reason = self._error
+                self._reason = self._failure
             elif self.running and not self._ready and time.monotonic() - self._heard > SILENT:
                 self._reason = f"none has answered for {SILENT:g} seconds"
             self._closed = True
@@ -209,20 +240,54 @@ class Workers:
             self._changed.notify_all()
         self._say_why()
 
-    # In the thread that talks to joblib
+    # In the thread that hands out work
+
+    def _serve_here(self) -> None:
+        """To processes of this machine, one by one: each gets the next as soon as it is free."""
+        with _pool:
+            while not self._closed:
+                try:
+                    executor = processes_here(self.processes)
+                    for _ in range(self.processes):
+                        executor.submit(get_ready).add_done_callback(partial(self._came_back, None))
+                    while self._wait_for_work(self.processes + QUEUED):
+                        for number, *work in islice(self._tasks(), 1):
+                            executor.submit(do, number, *work).add_done_callback(partial(self._came_back, number))
+                except BaseException as error:  # it has ended, or can't be started
+                    self._error = _told(error)
+                if self._error:
+                    _executors.clear()
+                    self._wait_for_the_last()
+                    self._broken()
+            self._wait_for_the_last()  # those who come next may want another number of processes
+
+    def _came_back(self, number: int | None, future: Any) -> None:
+        error = future.exception()
+        with self._changed:
+            if error is not None:
+                self._error = self._error or _told(error)
+                self._again(number)
+            elif number is None:
+                self._ready, self._heard = True, time.monotonic()
+            else:
+                self._arrived(*future.result())
+            self._changed.notify_all()
+
+    def _wait_for_the_last(self) -> None:
+        with self._changed:
+            while self._out:
+                self._changed.wait()
 
     def _serve(self, backend: Any) -> None:
+        """Wherever joblib's backend has its workers: as it comes, where it can do that; else some at a time."""
         from joblib import Parallel
-        from joblib.parallel import LokyBackend
 
-        # As it comes, where the backend can do that; else some at a time.
         streams = getattr(backend, "supports_return_generator", False)
         parallel = Parallel(
             self.processes, backend=backend, batch_size=1, return_as="generator_unordered" if streams else "list",
             pre_dispatch=self.processes + QUEUED,
         )  # fmt: skip
-        with _pool if isinstance(backend, LokyBackend) else nullcontext():  # which all searches here share
-            self._serve_with(parallel, sys.maxsize if streams else AT_A_TIME * self.processes)
+        self._serve_with(parallel, sys.maxsize if streams else AT_A_TIME * self.processes)
 
     def _serve_with(self, parallel: Any, most: int) -> None:
         from joblib import delayed
@@ -232,28 +297,30 @@ class Workers:
                 with parallel:
                     for _ in parallel(delayed(get_ready)() for _ in range(self.processes)):
                         self._ready, self._heard = True, time.monotonic()  # until then, the loop does all itself
-                    while self._wait_for_work():
-                        for number, result, seconds in parallel(islice(self._tasks(), most)):
+                    while self._wait_for_work(sys.maxsize):
+                        tasks = (delayed(do)(*task) for task in self._tasks())
+                        for number, result, seconds in parallel(islice(tasks, most)):
                             self._arrived(number, result, seconds)
             except BaseException as error:  # whatever a backend raises: nobody else sees it in this thread
-                self._broken(error)
+                self._error = _told(error)
+                self._broken()
 
-    def _wait_for_work(self) -> bool:
-        """Whether there is some more, as soon as that can be told."""
+    def _wait_for_work(self, most: int) -> bool:
+        """Whether there is some more, as soon as that can be told and less than the `most` is out; False also where
+        something has failed."""
         with self._changed:
-            while not (self._todo or self._closed):
+            while not (self._closed or self._error or (self._ready and self._todo and len(self._out) < most)):
                 self._changed.wait()
-        return not self._closed
+            return not (self._closed or self._error)
 
-    def _tasks(self) -> Iterator[Any]:
-        """Whatever waits, until nothing does."""
-        from joblib import delayed
-
+    def _tasks(self) -> Iterator[tuple[Any, ...]]:
+        """Arguments of `do` for whatever waits, until nothing does."""
         while True:
             with self._changed:
                 if self._closed or not self._todo:
                     return
-                work = self._todo.popleft()
+                work = next((one for one in self._todo if not one.later), self._todo[0])
+                self._todo.remove(work)
                 work.state, self._number = "out", self._number + 1
                 number = self._number
                 self._out[number], self._heard = work, time.monotonic()
@@ -263,7 +330,7 @@ class Workers:
                     if piece.sent < self.processes or piece.name in work.lacking:
                         sent[piece.name] = piece.content
                         piece.sent += 1
-            yield delayed(do)(number, work.function, tuple(p.name for p in work.luggage), sent, work.arguments)
+            yield number, work.function, tuple(p.name for p in work.luggage), sent, work.arguments
 
     def _arrived(self, number: int, result: Any, seconds: float) -> None:
         with self._changed:
@@ -282,18 +349,24 @@ class Workers:
     def _note(self, work: Work, seconds: float) -> None:
         self.seconds.setdefault(work.kind, []).append(seconds)
 
-    def _broken(self, error: BaseException) -> None:
-        """What was out is to be done again."""
+    def _again(self, number: int | None) -> None:
+        """What was out is to be done by others."""
+        if number in self._out:
+            work = self._out.pop(number)
+            work.state, work.lacking = "waiting", frozenset(piece.name for piece in work.luggage)
+            self._todo.appendleft(work)
+
+    def _broken(self) -> None:
+        """All that was out is to be done again."""
         with self._changed:
             for number in sorted(self._out, reverse=True):
-                work = self._out.pop(number)
-                work.state, work.lacking = "waiting", frozenset(piece.name for piece in work.luggage)
-                self._todo.appendleft(work)
+                self._again(number)
             self._failures += 1
-            self._error = " ".join([f"{type(error).__name__}:", *str(error).splitlines()[:1]])
+            error, self._error = self._error, ""
+            self._failure = error
             self._changed.notify_all()
         if self._failures >= MOST_FAILURES and not self._closed:
-            self._give_up(self._error)
+            self._give_up(error)
 
     def _give_up(self, reason: str) -> None:
         with self._changed:
@@ -306,6 +379,22 @@ class Workers:
         if reason := self._reason:
             self._reason = ""
             warnings.warn(f"the workers fail, so that the search goes on in one process: {reason}", stacklevel=2)
+
+
+def processes_here(count: int) -> Any:
+    """So many processes of this machine, which stay for the next search."""
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    if count not in _executors:
+        for executor in _executors.values():
+            executor.shutdown(wait=False)
+        _executors.clear()
+        _executors[count] = ProcessPoolExecutor(count, timeout=IDLE, env=ONE_THREAD)
+    return _executors[count]
+
+
+def _told(error: BaseException) -> str:
+    return " ".join([f"{type(error).__name__}:", *str(error).splitlines()[:1]])
 
 
 def threads_for_scans(count: int) -> int:

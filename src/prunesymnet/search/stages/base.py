@@ -85,7 +85,7 @@ class Batch:
 class Stage:
     """It proposes in one of three ways: by a generator of batches (`propose`); by functions, each of which makes one
     batch (`batches`), where workers may share them; or by parts of any kind (`parts`). `needs`: operators of which at
-    least one must be there (none: no matter which)."""
+    least one must be there (none: no matter which). `waits`: which parts it has hangs on what others have answered."""
 
     name: str
     when: When
@@ -94,6 +94,7 @@ class Stage:
     needs: tuple[str, ...] = ()
     batches: Callable[["Context"], Iterator[Callable[[], Batch]]] | None = None
     parts: Callable[["Context"], Iterator["Part"]] | None = None
+    waits: bool = False
 
     @property
     def proposes(self) -> bool:
@@ -117,7 +118,8 @@ class Part:
     """Batches that are still to be made, by a function of a context and of some `arguments`: all that a worker has to
     be told. `ways_back` lead from its formulas to those of the context that asked for it, step by step. `stage` is the
     name of the one that proposes it there, `made` are batches that were made ahead, and `best` is what these say of the
-    best single nodes, also to those that share the part in other terms."""
+    best single nodes, also to `origin`, which is the same part in its own terms (None: this one is). `work` is what a
+    worker was asked for (None: nobody was); that of an `origin` may be in other terms, for the sake of `best`."""
 
     context: "Context"
     make: Callable[..., Iterable[Batch]]
@@ -126,9 +128,11 @@ class Part:
     stage: str = ""
     made: list[Batch] | None = None
     best: list[tuple[float, int]] = field(default_factory=list)
+    origin: "Part | None" = None
+    work: Any = None
 
     def then(self, way_back: Callable[[Batch], Batch]) -> "Part":
-        return replace(self, ways_back=(*self.ways_back, way_back), made=None)
+        return replace(self, ways_back=(*self.ways_back, way_back), made=None, origin=self.origin or self)
 
     def batches(self) -> Iterator[Batch]:
         """One by one, made when they are asked for."""
@@ -211,9 +215,20 @@ class Context:
     def parts(self, *when: When, wanted: Callable[[Stage], bool] = lambda _: True) -> Iterator[Part]:
         """All that stages propose which are `wanted` and do not look at the formulas so far."""
         for stage in filter(wanted, self.stages_at(*when)):
-            for part in stage.parts_of(self):
+            for part in self._prepared.get(stage.name) or stage.parts_of(self):
                 part.stage = stage.name
                 yield part
+
+    @cached_property
+    def _prepared(self) -> dict[str, list[Part]]:
+        return {}
+
+    def prepare(self, *when: When) -> Iterator[Part]:
+        """Parts that will be asked for, of stages that wait for nothing."""
+        for stage in self.stages_at(*when):
+            if not stage.waits:
+                self._prepared[stage.name] = list(stage.parts_of(self))
+        return self.parts(*when, wanted=lambda stage: stage.name in self._prepared)
 
     def stages_at(self, *when: When) -> Iterator[Stage]:
         for stage in self.stages:

@@ -176,4 +176,4 @@ def free_names(problem: Problem, count: int) -> list[str]:
 
 GROUPS = Stage("groups", When.LEVEL, propose)
 IN_GROUPS = Stage("in_groups", When.LEVEL, parts=parts_in_groups)
-IN_GROUPS_AGAIN = Stage("in_groups_again", When.LEVEL, parts=parts_again)
+IN_GROUPS_AGAIN = Stage("in_groups_again", When.LEVEL, parts=parts_again, waits=True)

@@ -21,4 +21,4 @@ def pairs(context: Context, numbers: list[int]) -> Iterator[Batch]:
     yield Batch(answers.proposals, answers.scored)
 
 
-QUERY_PAIRS = Stage("query_pairs", When.LEVEL, parts=parts)
+QUERY_PAIRS = Stage("query_pairs", When.LEVEL, parts=parts, waits=True)
