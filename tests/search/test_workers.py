@@ -234,6 +234,22 @@ def test_the_work_of_a_process_that_was_killed_is_done_again(at_once, tmp_path):
     some.close()
 
 
+@pytest.mark.slow  # two processes start
+def test_work_goes_to_new_processes_where_one_was_killed_without_work(at_once):
+    some = started()
+    executor = workers.processes_here(some.processes)
+    for process in list(executor._processes):
+        os.kill(process, signal.SIGKILL)
+    wait_for(lambda: executor._flags.broken is not None)
+    work = Work("double", double, arguments=(4,))
+    some.hand_out(work)
+    wait_for(lambda: work.state == "done")
+    assert work.result == 8
+    some.close()
+    some._thread.join(LONG)
+    assert not workers._pool.locked()
+
+
 def test_what_can_t_be_sent_is_searched_here(at_once):
     lock = threading.Lock()
 

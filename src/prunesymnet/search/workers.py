@@ -252,7 +252,7 @@ class Workers:
                         executor.submit(get_ready).add_done_callback(partial(self._came_back, None))
                     while self._wait_for_work(self.processes + QUEUED):
                         for number, *work in islice(self._tasks(), 1):
-                            executor.submit(do, number, *work).add_done_callback(partial(self._came_back, number))
+                            self._send(executor, number, work)
                 except BaseException as error:  # it has ended, or can't be started
                     self._error = _told(error)
                 if self._error:
@@ -260,6 +260,15 @@ class Workers:
                     self._wait_for_the_last()
                     self._broken()
             self._wait_for_the_last()  # those who come next may want another number of processes
+
+    def _send(self, executor: Any, number: int, work: list[Any]) -> None:
+        try:
+            future = executor.submit(do, number, *work)
+        except BaseException:  # a process has ended while none had work
+            with self._changed:
+                self._again(number)  # else, it would be waited for
+            raise
+        future.add_done_callback(partial(self._came_back, number))
 
     def _came_back(self, number: int | None, future: Any) -> None:
         error = future.exception()
