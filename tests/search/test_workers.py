@@ -250,6 +250,25 @@ def test_work_goes_to_new_processes_where_one_was_killed_without_work(at_once):
     assert not workers._pool.locked()
 
 
+@pytest.mark.slow  # a process starts
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="processes can't be stopped here")
+def test_silent_processes_are_ended(at_once, monkeypatch):
+    some = started()
+    executor = workers.processes_here(some.processes)
+    processes = list(executor._processes.values())
+    for process in processes:
+        os.kill(process.pid, signal.SIGSTOP)
+    monkeypatch.setattr(workers, "SILENT", 0.05)
+    work = Work("double", double, arguments=(4,))
+    some.hand_out(work)
+    wait_for(lambda: work.state == "out")
+    with pytest.warns(UserWarning, match="goes on in one process: no result has come"):
+        assert not some.done(work)
+    some._thread.join(LONG)
+    assert not workers._pool.locked()
+    wait_for(lambda: not any(process.is_alive() for process in processes))
+
+
 def test_what_can_t_be_sent_is_searched_here(at_once):
     lock = threading.Lock()
 

@@ -244,6 +244,7 @@ class Workers:
 
     def _serve_here(self) -> None:
         """To processes of this machine, one by one: each gets the next as soon as it is free."""
+        executor = None
         with _pool:
             while not self._closed:
                 try:
@@ -257,9 +258,9 @@ class Workers:
                     self._error = _told(error)
                 if self._error:
                     _executors.clear()
-                    self._wait_for_the_last()
+                    self._wait_for_the_last(executor)
                     self._broken()
-            self._wait_for_the_last()  # those who come next may want another number of processes
+            self._wait_for_the_last(executor)  # those who come next may want another number of processes
 
     def _send(self, executor: Any, number: int, work: list[Any]) -> None:
         try:
@@ -282,10 +283,14 @@ class Workers:
                 self._arrived(*future.result())
             self._changed.notify_all()
 
-    def _wait_for_the_last(self) -> None:
+    def _wait_for_the_last(self, executor: Any) -> None:
+        """Processes that are still silent after a while are ended: else no other search would get any, and this process
+        would wait for them when it ends."""
         with self._changed:
-            while self._out:
-                self._changed.wait()
+            is_back = self._changed.wait_for(lambda: not self._out, SILENT)
+        if not is_back:
+            _executors.clear()
+            executor.shutdown(wait=False, kill_workers=True)
 
     def _serve(self, backend: Any) -> None:
         """Wherever joblib's backend has its workers: as it comes, where it can do that; else some at a time."""
@@ -343,7 +348,9 @@ class Workers:
 
     def _arrived(self, number: int, result: Any, seconds: float) -> None:
         with self._changed:
-            work = self._out.pop(number)
+            work = self._out.pop(number, None)
+            if work is None:  # it came too late, and is done again
+                return
             self._heard, self._failures = time.monotonic(), 0
             if isinstance(result, _Lacking):
                 work.state, work.lacking = "waiting", result.names
