@@ -269,6 +269,17 @@ def test_silent_processes_are_ended(at_once, monkeypatch):
     wait_for(lambda: not any(process.is_alive() for process in processes))
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_has_no_workers_of_another(monkeypatch):
+    monkeypatch.setitem(workers._executors, 1, "of the process that forks")
+    with workers._pool:
+        child = os.fork()
+        if not child:
+            os._exit(workers._pool.locked() or bool(workers._executors))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
 def test_what_can_t_be_sent_is_searched_here(at_once):
     lock = threading.Lock()
 

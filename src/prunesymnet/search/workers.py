@@ -93,6 +93,18 @@ _known = {"started": False}  # of this process: whether it has had workers
 _executors: dict[int, Any] = {}  # of this process: the last that it has had on this machine, by the number of processes
 
 
+def _forget() -> None:
+    """In a process that was forked from one that has workers: they are not its own."""
+    global _pool
+    _pool = threading.Lock()
+    _executors.clear()
+    _known["started"] = False
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing is forked
+    os.register_at_fork(after_in_child=_forget)
+
+
 def do(
     number: int, function: Callable[..., Any], names: tuple[str, ...], sent: dict[str, Any], arguments: tuple[Any, ...]
 ) -> tuple[int, Any, float]:
