@@ -1,6 +1,7 @@
 """What linear terms leave is searched as a function of one group, told, and put back."""
 
 import numpy as np
+import pytest
 
 from contexts import context_of, stages_named, table
 from prunesymnet.data import make_dataset
@@ -21,3 +22,11 @@ def test_a_group_beside_linear_terms_is_told_in_the_tables_own_units_and_put_bac
     proposals = [proposal for batch in batches for proposal in batch.proposals]
     problem = context_of(data).problem
     assert min(problem.unexplained(p.expression) for p in proposals if "z" in p.expression.variables) < 1e-4
+
+
+def test_coefficients_that_are_too_large_for_whole_numbers_are_told():
+    small = table("0.7*z - 2*x + exp(-x*y)", names="xyz", rows=100, low=1.0, high=3.0)
+    data = make_dataset(small.X, 1e20 * small.y, names=small.names, target="target")
+    batches = [b for _, b in context_of(data, stages=stages_named("groups", "beside")).run(When.LEVEL)]
+    (told,) = (one for batch in batches for one in batch.structure)
+    assert sorted(np.abs(told.quantity.constants)) == pytest.approx([0.7e20, 2e20], rel=0.01)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal
 from prunesymnet.expression import Apply, Constant, Expression, Variable, evaluate, postorder
+from prunesymnet.expression.tree import LARGEST_INT
 from prunesymnet.search.stages.base import Batch, Context, Part, Stage, When
 from prunesymnet.search.stages.groups import GROUPS, batches_of, free_names, orientations, reduced_problem
 from prunesymnet.search.stages.polynomials import weighted_sum
@@ -63,7 +64,7 @@ def _reduction(found: Beside, problem: Problem) -> Reduction:
     left: Expression = Variable(TARGET)
     for name, here in found.coefficients.items():
         value = problem.scale * here / problem.scales.get(name, 1.0)
-        whole = abs(value - round(value)) < KNOWN * abs(value)
+        whole = abs(value) <= LARGEST_INT and abs(value - round(value)) < KNOWN * abs(value)
         left = left - Constant(round(value) if whole else value) * Variable(name)
     quantity = left if found.factor.formula == Constant(1) else left / found.factor.shown
     return Reduction(quantity, (found.group.shown,), found.unexplained, found.second)
