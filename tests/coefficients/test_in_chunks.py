@@ -84,6 +84,13 @@ def test_a_chunk_without_rows_adds_nothing():
     assert some.with_more(none).rows == 5
 
 
+def test_a_constant_needs_no_columns():
+    (found,), _ = fit_in_passes([parse("1.0")], lambda asked: [sums_of(form, at, {}, LAW) for form, at, _ in asked])
+    assert found.expression.constants == pytest.approx([LAW.mean()])
+    assert found.sums.mse == pytest.approx(LAW.var())
+    assert found.sums.covariance() == pytest.approx(np.array([[LAW.var(ddof=1) / len(LAW)]]))
+
+
 def test_moments_of_parts_are_those_of_the_whole():
     values = 1e8 + rng.normal(size=1000)
     whole = Moments.of(values[:300]).with_more(Moments()).with_more(Moments.of(values[300:]))

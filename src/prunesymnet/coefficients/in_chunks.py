@@ -156,6 +156,7 @@ def sums_of(
     at = program.constants if constants is None else constants
     if derivatives and len(at):
         values, jacobian = program.values_and_jacobian(columns, at)
+        jacobian = np.broadcast_to(jacobian, (len(at), len(y)))  # a formula without columns has one row
     else:
         values, jacobian = program.values(columns, at), np.empty((0, len(y)))
     with np.errstate(all="ignore"):
