@@ -60,7 +60,8 @@ def test_constants_errors_and_intervals_are_those_of_all_rows(tmp_path, in_memor
 
 def test_weights_standard_errors_and_other_columns(tmp_path):
     sigma = np.where(np.arange(ROWS) % 3, 0.1, 2.0)
-    frame = FRAME.assign(y=FRAME["y"] + sigma * rng.normal(size=ROWS), sigma=sigma, w=1 / sigma**2, label="text")
+    weights = np.where(np.arange(ROWS) % 4, 1 / sigma**2, 0.0)  # those without are no measurements
+    frame = FRAME.assign(y=FRAME["y"] + sigma * rng.normal(size=ROWS), sigma=sigma, w=weights, label="text")
     path = written(tmp_path / "parts", frame)
     model = PruneSymRegressor(preset=QUICK, progress=False)
     for given in ({"y_err": "sigma"}, {"weights": "w"}):

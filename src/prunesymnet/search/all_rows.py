@@ -62,14 +62,18 @@ class AllRows:
         look = replace(self, chunks=None, tell=None)  # type: ignore[arg-type]  # what does not travel
         work = partial(_look, rows=look, asked=tuple(asked), names=tuple(names), relative=relative)
         found: list[Sums] | None = None
-        for part in self.chunks.map(work, columns):
-            self.tell(part[0].rows)
+        for rows, part in self.chunks.map(work, columns):
+            self.tell(rows)
             found = part if found is None else [a.with_more(b) for a, b in zip(found, part, strict=True)]
         assert found is not None  # noqa: S101 - rows were drawn from it
         return found
 
 
-def _look(chunk: Chunk, _: Any, *, rows: AllRows, asked: Asked, names: Sequence[str], relative: bool) -> list[Sums]:
+def _look(
+    chunk: Chunk, _: Any, *, rows: AllRows, asked: Asked, names: Sequence[str], relative: bool
+) -> tuple[int, list[Sums]]:
+    """How many rows a chunk has, and what those say of some formulas that have a weight: as in memory, the others are
+    no measurements."""
     chunk = chunk.complete(drop_missing=bool(rows.every))
     columns = {name: chunk.columns[rows.labels[name]] for name in names}
     y = chunk.columns[rows.target]
@@ -78,7 +82,10 @@ def _look(chunk: Chunk, _: Any, *, rows: AllRows, asked: Asked, names: Sequence[
         weights = 1 / chunk.columns[rows.y_err] ** 2
     if relative:
         weights = 1 / y**2 if weights is None else weights / y**2
-    return [sums_of(formula, at, columns, y, weights, derivatives=derive) for formula, at, derive in asked]
+    if weights is not None:
+        count = weights > 0
+        columns, y, weights = {name: values[count] for name, values in columns.items()}, y[count], weights[count]
+    return chunk.rows, [sums_of(formula, at, columns, y, weights, derivatives=derive) for formula, at, derive in asked]
 
 
 def with_all_rows(front: Front, rows: AllRows, sample: Dataset, settings: SearchSettings) -> Front:
