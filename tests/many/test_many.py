@@ -182,6 +182,14 @@ def test_a_watcher_gets_results_as_they_come_and_can_end_it():
     assert seen == [0, 1] == list(found.models)
 
 
+def test_an_error_of_a_watcher_is_told():
+    def watch(one):
+        raise RuntimeError("of the watcher")
+
+    with pytest.raises(RuntimeError, match="of the watcher"):
+        fit_many([(X, k * X[:, 0]) for k in (2, 3)], QUICK, n_jobs=1, watch=watch)
+
+
 def test_folds_and_bootstraps_are_judged_by_rows_that_they_were_not_fitted_to():
     y = 2 * X[:, 0] + 1
     tables = folds(X, y, 3)

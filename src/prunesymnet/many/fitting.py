@@ -272,16 +272,19 @@ def _attempt(keys: Sequence[Hashable], state: _State, n_jobs: int | None) -> tup
             started.add(key)
             yield joblib.delayed(_fit_one)(*task)
 
+    results = _results(tasks(), n_jobs)
     found: Exception | None = None
-    try:
-        for one in _results(tasks(), n_jobs):
-            state.take(one)
-            if one.is_interrupted:  # a search has taken Ctrl-C for itself
-                raise KeyboardInterrupt
-            if state.ended:
-                break
-    except Exception as problem:  # of the workers, since one of a table is a result
-        found = problem
+    while not state.ended:
+        try:
+            one = next(results, None)
+        except Exception as problem:  # of the workers, since one of a table is a result
+            found = problem
+            break
+        if one is None:
+            break
+        state.take(one)
+        if one.is_interrupted:  # a search has taken Ctrl-C for itself
+            raise KeyboardInterrupt
     for one in unmade:
         state.take(one)
     return found, started
