@@ -2,6 +2,7 @@
 
 import os
 import signal
+from datetime import date
 from pathlib import Path
 
 import joblib
@@ -72,6 +73,13 @@ def test_a_folder_has_each_model_at_once_and_what_it_has_is_not_fitted_again(tmp
     other = PruneSymRegressor(preset=SearchSettings(max_fits=19), progress=False)
     anew = fit_many(tables, other, n_jobs=1, folder=tmp_path)
     assert anew.by_key["a b/c"].digest != first.by_key["a b/c"].digest
+
+
+def test_a_folder_has_tables_by_any_key(tmp_path):
+    key = (date(2021, 5, 1), ("north", np.int64(3)))
+    first, again = (fit_many({key: (X, 2 * X[:, 0])}, QUICK, n_jobs=1, folder=tmp_path) for _ in range(2))
+    assert again.by_key[key].seconds == first.by_key[key].seconds  # was not fitted again
+    assert list(ManyModels.load(tmp_path)) == [("2021-05-01", ("north", "3"))]
 
 
 def test_a_file_of_another_folder_is_not_read(tmp_path):

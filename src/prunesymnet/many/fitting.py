@@ -29,7 +29,7 @@ from prunesymnet.data.messages import MOST_OF_A_MESSAGE, printable, warn
 from prunesymnet.errors import InterruptedWarning, NotWrittenWarning
 from prunesymnet.estimator import PruneSymRegressor
 from prunesymnet.estimator.parameters import check_jobs, own_operators, settings_of
-from prunesymnet.many.result import INDEX, KeptFits, ManyModels, TableFit, read_models
+from prunesymnet.many.result import INDEX, KeptFits, ManyModels, TableFit, as_kept, read_models
 from prunesymnet.many.tables import OneTable, tables_of
 from prunesymnet.progress import Count
 from prunesymnet.runs import ended_by_hand
@@ -112,10 +112,11 @@ def _take_earlier(folder: Path, state: "_State", prototype: PruneSymRegressor) -
     own = {"selection": settings.selection, "allow": settings.constraints.allow, "loss": settings.loss}
     functions = {name: value for name, value in own.items() if callable(value)}
     earlier = read_models(folder, own_operators(settings), functions)
+    keys = {as_kept(key): key for key in state.tables}
     for one in earlier.fits:
         whole = one.model is not None and not one.is_interrupted
-        if whole and one.key in state.tables and _digest(state.task(one.key)) == one.digest:
-            state.take(one)
+        if whole and one.key in keys and _digest(state.task(keys[one.key])) == one.digest:
+            state.take(replace(one, key=keys[one.key]))
 
 
 def _digest(task: tuple[Hashable, PruneSymRegressor, OneTable]) -> str:

@@ -219,7 +219,7 @@ class KeptFits:
             one.model.save(self.path / file)
         self.index.append(
             {
-                "key": _written(one.key),
+                "key": as_kept(one.key),
                 "file": file,
                 "seconds": one.seconds,
                 "error": one.error,
@@ -297,10 +297,21 @@ def _rows(one: TableFit, parts: dict[str, Any], tested: bool) -> Iterator[dict[s
         }
 
 
-def _written(key: Any) -> Any:
+def as_kept(key: Any) -> Any:
+    """A key as a folder has it: text and numbers as they are, anything else as text.
+
+    >>> from datetime import date
+    >>> as_kept(("north", 3, date(2021, 5, 1)))
+    ('north', 3, '2021-05-01')
+    """
     if isinstance(key, tuple):
-        return [_written(part) for part in key]
+        return tuple(map(as_kept, key))
     return key if isinstance(key, str | int | float | bool | None) else str(key)
+
+
+def _hashable(key: Any) -> Any:
+    """A key that was read: the tuples in it are lists in the file."""
+    return tuple(map(_hashable, key)) if isinstance(key, list) else key
 
 
 def _read(take: Any, folder: Path, operators: Sequence[Operator], functions: Mapping[str, Any]) -> TableFit:
@@ -312,7 +323,7 @@ def _read(take: Any, folder: Path, operators: Sequence[Operator], functions: Map
     if file:
         model = PruneSymRegressor._of(load_model(folder / file, operators=operators, functions=functions))
     return TableFit(
-        key=tuple(key) if isinstance(key, list) else key,
+        key=_hashable(key),
         model=model,
         seconds=float(take("seconds")),
         error=take("error", str),
