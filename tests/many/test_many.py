@@ -227,6 +227,7 @@ def test_rows_that_lack_a_value_are_left_out_of_their_table_only():
         ({"tables": FRAME, "y": "u", "by": ["u"]}, "named 'u'"),
         ({"tables": FRAME.assign(site=None), "y": "u", "by": "site"}, "'site': no value"),
         ({"tables": FRAME, "y": "u", "features": "x"}, r"write features=\['x'\]"),
+        ({"tables": FRAME, "y": ["u", "v"], "features": ["x", "v"]}, "target 'v' is also a feature"),
         ({"tables": {}}, "at least one table"),
         ({"tables": {1: (X, X)}, "y": "u"}, "y is for a frame, and tables is a dict"),
         ({"tables": "table.csv"}, "must be a frame, a mapping or a list"),

@@ -110,6 +110,9 @@ def _groups(
     check_unique(frame.columns)
     others = [name for name in frame.columns if name not in (*targets, *columns)]
     chosen = others if features is None else list(features)
+    for name in chosen:
+        if name in targets:
+            raise DataError(f"target {shown(name)} is also a feature; take it out of the features")
     for name in columns:
         lacking = np.flatnonzero(frame[name].isna().to_numpy()).tolist()
         if lacking:
