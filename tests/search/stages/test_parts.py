@@ -6,7 +6,7 @@ import pytest
 from contexts import context_of, stages_named, table, values_of
 from prunesymnet.expression import parse
 from prunesymnet.search.stages import When
-from prunesymnet.search.stages.parts import _Smoothness
+from prunesymnet.search.stages.parts import _Smoothness, first_parts
 
 SEARCHED = stages_named("singles", "parts")
 
@@ -38,6 +38,16 @@ def test_a_part_whose_constants_can_not_be_told_is_none():
     assert asked.shortest(parse("1.0*exp(500.0*x)")) is None
     assert asked.shortest(parse("1e200*x")) is None  # its values are finite, and their squares are not
     assert asked.shortest(parse("1e-150*exp(200.0*x)")) is None  # the same of its slopes
+
+
+def test_limits_are_looked_at_while_the_first_part_is_searched():
+    looks = []
+    data = table("exp(x) + y*log(z)", names="xyz", rows=60, low=1.0, high=3.0)
+    context = context_of(data, stages=stages_named("pairs", "singles"), check=lambda: looks.append(1))
+    found = context.in_parts
+    before = len(looks)
+    first_parts(context, found)
+    assert len(looks) == before + 2  # after each of the stages
 
 
 def test_nothing_is_proposed_where_columns_do_not_part():

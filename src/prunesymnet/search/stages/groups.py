@@ -123,7 +123,9 @@ def _stages(*, slow: bool) -> Callable[[Stage], bool]:
 def batches_of(context: Context, problem: Problem) -> Iterator[Batch]:
     """Of the stages that are not slow, on another problem."""
     parts = replace(context, problem=problem).parts(When.START, When.LEVEL, wanted=_stages(slow=False))
-    yield from (batch for _, batch in one_by_one(parts))
+    for _, batch in one_by_one(parts):
+        yield batch
+        context.check()  # who asks may want all of them before it gives any
 
 
 def orientations(groups: tuple[Quantity, ...]) -> list[tuple[Quantity, ...]]:
