@@ -11,11 +11,14 @@ import joblib
 import numpy as np
 import pytest
 
+from contexts import context_of, fitter_of, table
 from models import PATIENT
+from prunesymnet.bank.query import Proposal
 from prunesymnet.data import make_dataset
+from prunesymnet.expression import parse
 from prunesymnet.operators import make_operator
 from prunesymnet.search import STAGES, loop, search, workers
-from prunesymnet.search.ahead import Ahead
+from prunesymnet.search.ahead import Ahead, fit_ahead
 from prunesymnet.search.settings import ExhaustiveSettings
 from prunesymnet.search.workers import Luggage, Work, Workers, backend_and_workers
 
@@ -149,6 +152,18 @@ def test_what_nobody_has_begun_is_done_while_the_loop_waits():
     some._todo.extend([later, soon])
     assert some.done(awaited)
     assert (soon.state, soon.result, later.state) == ("done", 7, "waiting")
+
+
+def test_what_is_known_of_a_problem_is_not_used_for_another():
+    one, other = (context_of(table(f"{factor}*x*y", names="xy", rows=20)) for factor in (1, 1000000))
+    fitter, proposal = fitter_of(one), Proposal(parse("x*y"), 1.0)
+    ahead = Ahead(Workers(1), fitter)
+    ahead.now(fitter, one.problem)
+    fitter.known.add(fit_ahead(fitter, one.problem, [proposal], fitter.archive.standing()))
+    assert fitter.known.formulas
+    assert fitter.formulas(proposal, one.problem) != fitter.formulas(proposal, other.problem)
+    ahead.now(fitter, other.problem)
+    assert not fitter.known.formulas
 
 
 def test_limits_hold_with_workers(at_once):

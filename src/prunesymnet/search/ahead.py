@@ -128,7 +128,8 @@ class Ahead:
         if fitter is not self.fitter or problem is not self.problem:
             self.fitter, self.problem, self._luggage = fitter, problem, {}
             self.workers.level += 1
-            fitter.known.unexplained.clear()  # of another problem
+            fitter.known.unexplained.clear()  # of another problem, as are the formulas of its proposals
+            fitter.known.formulas.clear()
 
     def _packed(self, here: Any, content: Callable[[], Any]) -> Luggage:
         """Once for each, as long as it is in use."""
