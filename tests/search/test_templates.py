@@ -181,7 +181,7 @@ def test_a_template_that_is_none_is_refused_in_words(text, message):
             TypeError,
             "parts must be a dict of what is known of a template's parts",
         ),
-        ({"parts": {"f": {}}}, ValueError, "parts says what is known of f, which need a template"),
+        ({"parts": {"f": {}}}, ValueError, "parts are functions in a template, and there is none; got parts for f"),
         ({"template": "f(x)", "parts": {"g": {}}}, ValueError, r"functions of the template \(f\), got 'g'"),
         ({"template": "f(x)", "parts": {"f": {"size": 3}}}, ValueError, "no keys but operators, .*, got 'size'"),
         ({"template": "f(x)", "parts": {"f": {"max_complexity": 0}}}, ValueError, "max_complexity must be a whole"),

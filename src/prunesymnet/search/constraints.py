@@ -28,7 +28,9 @@ from prunesymnet.units import TableUnits, is_sound
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """`max_uses`: how often an operator or a column may appear; `max_argument`: the largest complexity of what an
+    """Rules that every formula of a search must keep.
+
+    `max_uses`: how often an operator or a column may appear; `max_argument`: the largest complexity of what an
     operator is applied to; `forbid_nested`: operators that may not stand anywhere inside another; `max_nested`: how
     many of an operator may stand one inside the other within another, {"sin": {"exp": 1}}; `max_constants`: how many
     constants may be fitted; `requires`: columns that must appear; `excludes`: columns that must not; `costs`: what an

@@ -73,7 +73,9 @@ class ExhaustiveSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """`pruner`: "exhaustive" (banks of small formulas), or one of the paper's, on a trained network.
+    """What a search tries, when it ends, and how it chooses among the formulas that it has found.
+
+    `pruner`: "exhaustive" (banks of small formulas), or one of the paper's, on a trained network.
     `time_limit` is in seconds; `max_fits` ends the search after so many fits, `max_evaluations` after so many
     formulas that were scored or fitted (at the end of the batch that reaches it): these are the same on every machine.
     `holdout` is the part of the rows that is held out to judge by (0: all are fitted to); `exact` is the relative error
@@ -172,7 +174,8 @@ class SearchSettings:
         if not isinstance(self.parts, Mapping):
             raise TypeError(f"parts must be a dict of what is known of a template's parts, got {self.parts!r}")
         if self.parts and self.template is None:
-            raise ValueError(f"parts says what is known of {', '.join(map(str, self.parts))}, which need a template")
+            names = ", ".join(map(str, self.parts))
+            raise ValueError(f"parts are functions in a template, and there is none; got parts for {names}")
         if self.constants_per is not None and not isinstance(self.constants_per, str):
             raise TypeError(f"constants_per must be the name of a column, got {self.constants_per!r}")
         if self.template is not None and self.constants_per is not None:
