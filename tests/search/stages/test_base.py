@@ -14,7 +14,7 @@ from prunesymnet.search.budget import Budget
 from prunesymnet.search.columns import SeenColumns
 from prunesymnet.search.loop import _Search
 from prunesymnet.search.rows import Rows
-from prunesymnet.search.stages import Batch, Stage, When
+from prunesymnet.search.stages import Batch, Stage, When, base
 from prunesymnet.search.stages.base import measured, substituted
 from prunesymnet.search.stopping import Limits
 
@@ -41,6 +41,36 @@ def test_where_numbers_fail_a_stage_the_others_go_on(when):
     with pytest.warns(UserWarning, match=r"'made up' ended early.* did not converge"):
         found = list(context_of(SMALL, stages=(made_up(fails, when=when), other)).run(when))
     assert [stage.name for stage, _ in found] == ["made up", "other"]
+
+
+def no_numbers(*_):
+    raise np.linalg.LinAlgError("Eigenvalues did not converge")
+
+
+def test_where_numbers_fail_what_parts_a_stage_has_the_others_go_on():
+    failing = Stage("failing", When.LEVEL, parts=lambda context: map(no_numbers, [context]))
+    other = made_up(lambda context: iter([Batch([])]), "other", When.LEVEL)
+    with pytest.warns(UserWarning, match="'failing' ended early"):
+        found = list(context_of(SMALL, stages=(failing, other)).run(When.LEVEL))
+    assert [stage.name for stage, _ in found] == ["other"]
+
+
+def test_where_numbers_fail_some_queries_the_others_keep_their_answers(monkeypatch):
+    monkeypatch.setattr(base, "QUERIES_AT_A_TIME", 3)
+    stages, formulas = stages_named("fixed_terms", "grafts"), ["1.0*exp(x)*sin(3*y) + 1.0"]
+    expected = context_of(SMALL, stages=stages).best_single
+    context, first = context_of(SMALL, stages=stages, formulas=formulas), []
+
+    def fails_at_first(self, *asked, singles=Scanner.singles):
+        first.append(asked)
+        return no_numbers() if len(first) == 1 else singles(self, *asked)
+
+    monkeypatch.setattr(Scanner, "singles", fails_at_first)
+    with pytest.warns(UserWarning, match="'singles' ended early"):
+        assert context.best_single == [(np.inf, 0)] * 3 + expected[3:]
+    first.clear()
+    with pytest.warns(UserWarning, match="'grafts' ended early"):
+        list(context.run(When.AFTER_LEVEL))
 
 
 def test_every_stage_does_one_thing():

@@ -13,8 +13,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import comb
-from typing import Any
+from math import comb, inf
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ from prunesymnet.structure.parts import InParts, find_sum_or_product
 from prunesymnet.structure.products import Product
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 ROWS_PER_TERM = 6  # rows for each term of a polynomial that is fixed, so that its coefficients mean something
 QUERIES_AT_A_TIME = 64  # for single nodes: one product of matrices serves them all, and time is told after it
@@ -105,6 +106,9 @@ class Stage:
 
     def parts_of(self, context: "Context") -> Iterator["Part"]:
         """All that it proposes, in parts."""
+        yield from as_far_as_numbers_allow(self.name, self._parts_of(context))
+
+    def _parts_of(self, context: "Context") -> Iterator["Part"]:
         if self.parts is not None:
             yield from self.parts(context)
         elif self.batches is not None:
@@ -142,10 +146,11 @@ class Part:
             yield put_back(batch, self.ways_back) if self.made is None else batch
 
 
-def as_far_as_numbers_allow(stage: str, batches: Iterable[Batch]) -> Iterator[Batch]:
-    """The batches of a stage, up to one for which a matrix can't be decomposed: the search goes on with the others."""
+def as_far_as_numbers_allow(stage: str, made: Iterable[T]) -> Iterator[T]:
+    """The batches or parts of a stage, up to one for which a matrix can't be decomposed: the search goes on with the
+    other stages."""
     try:
-        yield from batches
+        yield from made
     except np.linalg.LinAlgError as error:
         warnings.warn(f"the stage {stage!r} ended early, and the search goes on without it: {error}", stacklevel=2)
 
@@ -322,14 +327,16 @@ class Context:
     @cached_property
     def single_parts(self) -> list[Part]:
         """One node of the large bank for each query."""
-        return [Part(self, _single_answers, (k,)) for k in range(len(self.some_queries))]
+        return [Part(self, _single_answers, (k,), stage="singles") for k in range(len(self.some_queries))]
 
     @cached_property
     def best_single(self) -> list[tuple[float, int]]:
-        """For each query, what the best node of the large bank leaves unexplained, and which one that is."""
+        """For each query, what the best node of the large bank leaves unexplained (infinity where a scan has failed),
+        and which one that is."""
         for _ in self.ask(part for part in self.single_parts if not part.best):
             self.check()
-        return [best for part in self.single_parts for best in part.best]
+        both = zip(self.single_parts, self.some_queries, strict=True)
+        return [best for part, queries in both for best in part.best or [(inf, 0)] * len(queries)]
 
     def simple_terms(self, count: int) -> list[Term]:
         """The simplest nodes."""

@@ -62,12 +62,12 @@ def propose(context: Context) -> Iterator[Batch]:
 
 def _grafted(context: Context, formulas: tuple[Expression, ...]) -> Iterator[Batch]:
     """One node for each branch, and two for those queries that one answers best."""
-    count, best = len(_queries(context, formulas)), list[float]()
+    count, best = len(_queries(context, formulas)), dict[int, float]()  # of the queries that were answered
     numbers = [list(some) for some in in_parts(range(count), QUERIES_AT_A_TIME)]
-    for _, batch in context.ask(Part(context, one_node, (formulas, some), stage="grafts") for some in numbers):
-        best.extend(left for left, _ in batch.best)
+    for part, batch in context.ask(Part(context, one_node, (formulas, some), stage="grafts") for some in numbers):
+        best.update((k, left) for k, (left, _) in zip(part.arguments[1], batch.best, strict=True))
         yield batch
-    order = sorted(range(count), key=lambda k: best[k])
+    order = sorted(best, key=lambda k: best[k])
     numbers = [list(some) for some in in_parts(order[:PAIRED], PAIRS_AT_A_TIME)]
     parts = (Part(context, two_nodes, (formulas, some), stage="grafts") for some in numbers)
     yield from (batch for _, batch in context.ask(parts))
