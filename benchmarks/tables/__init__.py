@@ -62,7 +62,7 @@ PLANS = {
     "ablation-recovered": "paper",
     "paper-plus": "presets",
     "methods": "comparison noise",
-    "noise-by-seed": "noise --seeds 5",
+    "noise-by-seed": "noise",
     "points": "points range",
     "mechanisms": "ablations",
     "seconds": "comparison",

@@ -173,8 +173,8 @@ def noise_by_seed(runs: pd.DataFrame) -> Table | None:
         mean = {"noise": f"{noise:g}", "mean": f"{part['form'].mean() * sum(sizes().values()):.1f}"}
         lines.append(mean | {f"seed {seed:g}": count(form, sum(sizes().values())) for seed, form in seeds})
     caption = (
-        f"How many of the paper's {sum(sizes().values())} expressions PruneSymNet returns in the right form, with other "
-        f"points and other noise for each seed; {POINTS} points, {LIMIT:g} s on one core."
+        f"How many of the paper's {sum(sizes().values())} expressions PruneSymNet returns in the right form, with "
+        f"other points and other noise for each seed; {POINTS} points, {LIMIT:g} s on one core."
     )
     return Table("Noise, seed by seed", caption, with_heads(lines), chosen) if lines else None
 
