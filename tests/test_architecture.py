@@ -40,7 +40,7 @@ ORDER = {
     ),
     "structure": (
         "splines", "exponents", "quantities", "smooth", "frame", "groups", "sums", "two_groups", "products", "find",
-        "beside", "reduction", "surfaces", "parts",
+        "beside", "reduction", "surfaces", "relevance", "parts",
     ),
     "equations": ("equation", "front"),
     "search": (

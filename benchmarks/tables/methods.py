@@ -163,6 +163,22 @@ def noise(runs: pd.DataFrame) -> Table | None:
     return Table("Noise", caption, with_heads(lines), chosen) if lines else None
 
 
+def noise_by_seed(runs: pd.DataFrame) -> Table | None:
+    """Ours with noise, seed by seed: points and noise are other ones."""
+    own = of(at_limit(runs, "paper"), "ours")
+    chosen = own[own["noise"] > 0].sort_values(["noise", "seed"])
+    lines = []
+    for noise, part in chosen.groupby("noise"):
+        seeds = part.groupby("seed")["form"]
+        mean = {"noise": f"{noise:g}", "mean": f"{part['form'].mean() * sum(sizes().values()):.1f}"}
+        lines.append(mean | {f"seed {seed:g}": count(form, sum(sizes().values())) for seed, form in seeds})
+    caption = (
+        f"How many of the paper's {sum(sizes().values())} expressions PruneSymNet returns in the right form, with "
+        f"other points and other noise for each seed; {POINTS} points, {LIMIT:g} s on one core."
+    )
+    return Table("Noise, seed by seed", caption, with_heads(lines), chosen) if lines else None
+
+
 def told_units(runs: pd.DataFrame) -> Table | None:
     """The Feynman laws without and with the units of their columns."""
     usual = (runs["limit"] == LIMIT) & (runs["seed"] == 0) & runs["method"].isin(("ours", *WITH_UNITS))

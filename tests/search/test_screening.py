@@ -7,7 +7,7 @@ from contexts import context_of, table_of
 from prunesymnet.data import make_dataset
 from prunesymnet.errors import DataWarning
 from prunesymnet.search import ExhaustiveSettings, SearchSettings, search
-from prunesymnet.search.screening import _columns_alone, screen
+from prunesymnet.search.screening import ROOM, _columns_alone, narrowed, relevant_columns, screen
 from prunesymnet.search.stages import Stage, When
 
 MATTER = ["x3", "x7", "x12"]
@@ -45,6 +45,38 @@ def test_another_order_of_the_table_is_kept():
     names = screen(context_of(data(order, count=16, rows=120, noise=0.0)), 8)[0]
     assert set(MATTER) <= set(names)
     assert names == [name for name in order if name in names]
+
+
+def test_columns_that_come_first_have_a_place():
+    assert "x1" in screen(context_of(data(count=13, rows=60)), 6, first=("x1",))[0]
+
+
+def test_the_columns_that_predict_rows_are_searched_alone():
+    given = columns(9, 120)
+    context = context_of(table_of(given, given["x3"] * np.exp(given["x7"])))
+    relevant = relevant_columns(context)
+    (few,) = narrowed(context, relevant)
+    assert {"x3", "x7"} <= set(few.problem.columns) < set(given)
+    assert narrowed(few, relevant) == []  # has no others
+    noise = context_of(table_of(given, np.random.default_rng(0).normal(size=120)))
+    assert narrowed(noise, relevant_columns(noise)) == []
+
+
+def test_of_few_columns_nobody_asks_which_matter():
+    given = columns(ROOM, 60)
+    context = context_of(table_of(given, given["x3"] ** 2))
+    assert relevant_columns(context).names == ()
+
+
+def test_unrelated_columns_of_any_size_do_not_hide_a_quotient():
+    """The values near zero of the denominator have most of the variation, and go with any column by chance."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-5, 5, (128, 3))
+    others = rng.normal(size=(128, 10)) * 10.0 ** rng.integers(-20, 20, 10)
+    y = X[:, 0] * X[:, 1] / X[:, 2]
+    names = ["a", "b", "c", *(f"other{k}" for k in range(10))]
+    table = make_dataset(np.column_stack([X, others]), y, names=names)
+    assert str(search(table, SearchSettings(time_limit=float("inf"))).best.expression) == "a*b/c"
 
 
 def test_columns_of_the_linear_model_fill_up_the_places():

@@ -47,9 +47,12 @@ class Contexts:
         return contexts
 
     def again(self, contexts: list[Context], rows: Rows, archive: Archive) -> list[Context]:
-        """For the rows and formulas as they are now, of the same columns."""
-        pairs = zip(self.all(rows, archive), contexts, strict=True)
-        return [replace(now, problem=now.problem.only(before.problem.columns)) for now, before in pairs]
+        """For the rows and formulas as they are now, of the same columns; the last are those of `all`, and others are
+        the first of these with fewer columns."""
+        now = self.all(rows, archive)
+        now = [*now[:1] * (len(contexts) - len(now)), *now]
+        pairs = zip(now, contexts, strict=True)
+        return [replace(one, problem=one.problem.only(before.problem.columns)) for one, before in pairs]
 
     def with_rows(self, context: Context, rows: Rows) -> Context:
         """The same context, of rows with other weights."""

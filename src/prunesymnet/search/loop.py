@@ -45,7 +45,7 @@ from prunesymnet.search.guesses import fitted_guess, read_guesses
 from prunesymnet.search.linear_model import linear, simplest_forms, telling_columns
 from prunesymnet.search.result import SearchResult, Start, Update, Watcher
 from prunesymnet.search.rows import Rows
-from prunesymnet.search.screening import screen
+from prunesymnet.search.screening import narrowed, relevant_columns, screen
 from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
 from prunesymnet.search.stages import Batch, Context, Stage, Training, When
 from prunesymnet.search.stages.base import SAYS_SOMETHING, Part, one_by_one
@@ -64,6 +64,7 @@ from prunesymnet.search.waiting import AT_ONCE, Waiting
 from prunesymnet.search.workers import Workers
 from prunesymnet.selection import NEAR_TIE
 from prunesymnet.structure import Reduction
+from prunesymnet.structure.relevance import Relevant
 from prunesymnet.units import find_groups, units_of_constants
 
 SCREENING = Stage("columns", When.START)  # what is found while columns are chosen
@@ -156,6 +157,7 @@ class _Search:
         self.watch, self.levels, self.scored = watch, start.levels, 0
         self.training: Training | None = None
         self.structure: dict[str, Reduction] = {}
+        self.relevant = Relevant()
         self.may_be_shares = rows.every.loss == AUTO and makes_a_difference(rows.used)
 
     def run(self) -> SearchResult:
@@ -230,31 +232,43 @@ class _Search:
             return SearchStatus.EXACT if self.take(context.run(When.START), context) else SearchStatus.MAX_EPOCHS
         if self.groups is not None and not self.groups.columns and (ended := self.one_product(contexts[-1])):
             return ended
-        progress = Progress(math.inf)
-        for level in range(first, max(exhaustive.levels, first + 1)):
+        self.relevant = relevant_columns(contexts[0]) if self.units is None else Relevant()
+        if self.first_stages(contexts):
+            return SearchStatus.EXACT
+        fewer = narrowed(contexts[0], self.relevant)
+        if self.first_stages(fewer):
+            return SearchStatus.EXACT
+        contexts = [*fewer, *contexts]
+        progress = Progress(self.archive.shortest())
+        for level in range(first, exhaustive.levels):
             archive = self.archive
-            for k in range(len(contexts)):
-                if level == first:
-                    contexts[k], proposals = self.screened(contexts[k])
-                    if proposals and self.take([(SCREENING, Batch(proposals))], contexts[k]):
-                        return SearchStatus.EXACT
-                    # What is nearly right is built on before anything else.
-                    if self.guesses and not first and self.take(contexts[k].run(When.AFTER_LEVEL), contexts[k]):
-                        return SearchStatus.EXACT
-                    # What the first stages propose beside their best waits for the first level, which may find an exact
-                    # formula.
-                    fits = 0 if first < exhaustive.levels else exhaustive.fits
-                    if self.take(contexts[k].run(When.START), contexts[k], fits):
-                        return SearchStatus.EXACT
-                    progress.length = min(progress.length, self.archive.shortest())
-                if level < exhaustive.levels:
-                    ended = self.level(contexts[k], level, progress, last=k == len(contexts) - 1)
-                    if ended is not None:
-                        return ended
+            for k, context in enumerate(contexts):
+                last, alone = k == len(contexts) - 1, len(contexts) == 1
+                ended = self.level(context, level, progress, last=last, alone=alone)
+                if ended is not None:
+                    return ended
             if self.archive is not archive:  # errors are counted in another way now
                 contexts = self.contexts.again(contexts, self.rows, self.archive)
                 progress.length = self.archive.shortest()
         return SearchStatus.EXACT if self.archive.exact else SearchStatus.FINISHED
+
+    def first_stages(self, contexts: list[Context]) -> bool:
+        """Choose columns where there are many, and run what comes before the levels; whether an exact formula ends the
+        search."""
+        levels, first = self.settings.exhaustive.levels, self.levels
+        for k in range(len(contexts)):
+            contexts[k], proposals = self.screened(contexts[k])
+            if proposals and self.take([(SCREENING, Batch(proposals))], contexts[k]):
+                return True
+            # What is nearly right is built on before anything else.
+            if self.guesses and not first and self.take(contexts[k].run(When.AFTER_LEVEL), contexts[k]):
+                return True
+            # What the first stages propose beside their best waits for the first level, which may find an exact
+            # formula.
+            fits = 0 if first < levels else self.settings.exhaustive.fits
+            if self.take(contexts[k].run(When.START), contexts[k], fits):
+                return True
+        return False
 
     def one_product(self, context: Context) -> SearchStatus | None:
         """Where the units leave one formula with a pure number, a product of powers of the columns: why that ends the
@@ -272,12 +286,15 @@ class _Search:
         most = self.settings.exhaustive.columns
         if len(context.problem.columns) <= most:
             return context, []
-        names, proposals = screen(context, most, lambda found: self.fit_first(found, context))
+        names, proposals = screen(context, most, self.relevant.names, lambda found: self.fit_first(found, context))
         return replace(context, problem=context.problem.only(names)), proposals
 
-    def level(self, context: Context, level: int, progress: Progress, *, last: bool) -> SearchStatus | None:
+    def level(
+        self, context: Context, level: int, progress: Progress, *, last: bool, alone: bool
+    ) -> SearchStatus | None:
         """One level of a context; why it ends the search (None: it does not). Unless it is the `last` context, that
-        nothing better was found in it says something only of a formula that could have been found in it."""
+        nothing better was found in it says something only of a formula that could have been found in it. If it is
+        `alone`, its next level comes next."""
         context = self.refocused(context, level)
         here = self.ahead.at(context, level)
         if self.take(here.run(When.LEVEL), here, self.settings.exhaustive.fits):
@@ -289,7 +306,12 @@ class _Search:
             # Errors that are shares may hide the law in the rows of small values.
             status = self.with_errors_as_shares(search=True) or SearchStatus.NOISE_FLOOR
             return None if status is SearchStatus.FINISHED else status
-        if self.units is None and self.rows.used.loss.quadratic and level + 1 < self.settings.exhaustive.levels:
+        if (
+            alone
+            and self.units is None
+            and self.rows.used.loss.quadratic
+            and level + 1 < self.settings.exhaustive.levels
+        ):
             self.ahead.soon(context, level + 1)
         return SearchStatus.EXACT if self.take(here.run(When.AFTER_LEVEL), here) else None
 

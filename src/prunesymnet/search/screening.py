@@ -4,9 +4,14 @@ A bank of many columns has no room for anything but sums of two. So first each c
 operators of one operand (x, x**2, sin(x), 1/x ...), and matching pursuit over all products and pairs of these says
 which columns come up; the columns of the best linear model join them. A column that acts only through a product with
 another is seen, because products are scored.
+
+Before that, a Gaussian process says which columns are needed to predict rows from the others
+(`structure/relevance.py`). Where that predicts them well, the search goes through each level with these columns first:
+a table may have many that have nothing to do with the target.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,23 +21,46 @@ from prunesymnet.bank.query import Proposal
 from prunesymnet.expression import Variable, postorder
 from prunesymnet.search.stages.base import Context
 from prunesymnet.search.stages.pursuit import pursue
+from prunesymnet.structure.relevance import Relevant, find_relevant
 
 MOST_NODES = 1200  # of all columns together, each alone: their pairs are scanned in a tenth of a second
+MOST_RELEVANT = 32  # columns of a process, those with the largest correlations: its steps take longer with each
+ROOM = 5  # columns: of more, the banks of the first level have hardly more than sums and products of two
+PREDICTED = 0.5  # of the variation is left at most where columns predict the others well
 BEAM, STEPS = 4, 4  # four products or eight nodes name at least as many columns as matter
 
 
+def relevant_columns(context: Context) -> Relevant:
+    """The columns that are needed to predict rows, where there are so many that it makes a difference."""
+    problem = context.problem
+    if len(problem.columns) <= ROOM:
+        return Relevant()
+    ranked = _by_correlation(problem)[:MOST_RELEVANT]
+    return find_relevant({name: problem.columns[name] for name in ranked}, problem.y, context.check)
+
+
+def narrowed(context: Context, relevant: Relevant) -> list[Context]:
+    """A context of the columns alone that predict the others well, if there are such and not all are."""
+    names = [name for name in context.problem.columns if name in relevant.names]
+    few = 0 < len(names) < len(context.problem.columns) and relevant.unexplained < PREDICTED
+    return [replace(context, problem=context.problem.only(names))] if few else []
+
+
 def screen(
-    context: Context, count: int, told: Callable[[list[Proposal]], None] = lambda _: None
+    context: Context,
+    count: int,
+    first: Sequence[str] = (),
+    told: Callable[[list[Proposal]], None] = lambda _: None,
 ) -> tuple[list[str], list[Proposal]]:
-    """The `count` columns that matter most, in the table's order, and the formulas that say so; `told` gets the first
-    of these on the way."""
+    """The `count` columns that matter most, those that come `first` among them, in the table's order, and the formulas
+    that say so; `told` gets the first of these on the way."""
     problem = context.problem
     found = pursue(
         problem.target, _columns_alone(context), context.scanner, starts=[()], beam=BEAM, steps=STEPS,
         check=context.check, told=told,
     )  # fmt: skip
     trees = (node for proposal in found for node in postorder(proposal.expression))
-    names = dict.fromkeys(node.name for node in trees if isinstance(node, Variable))
+    names = dict.fromkeys([*first, *(node.name for node in trees if isinstance(node, Variable))])
     chosen = set([*names, *(name for name in _by_correlation(problem) if name not in names)][:count])
     return [name for name in problem.columns if name in chosen], found
 

@@ -10,6 +10,7 @@ The loop's process is one of them: while it waits for a result, it does work tha
   and again or fall silent, the search goes on in its own process and says so in one warning.
 """
 
+import atexit
 import os
 import sys
 import threading
@@ -418,6 +419,8 @@ def processes_here(count: int) -> Any:
             executor.shutdown(wait=False)
         _executors.clear()
         _executors[count] = ProcessPoolExecutor(count, timeout=IDLE, env=ONE_THREAD)
+        atexit.unregister(_executors.clear)
+        atexit.register(_executors.clear)  # while Python still has all that ends the processes
     return _executors[count]
 
 
