@@ -78,6 +78,11 @@ def test_a_quarter_of_rows_may_be_anything(name):
     assert loss_of(name).mean(y, values) == 0
 
 
+def test_a_mean_beyond_the_range_of_floats_is_infinite():
+    with np.errstate(over="ignore"):
+        assert loss_of("absolute").mean(np.array([1.0, 2.0, 3.0]), np.full(3, 1e200)) == math.inf
+
+
 def test_huber_counts_normal_errors_as_squares_nearly():
     errors = np.random.default_rng(0).normal(size=20_000)
     assert loss_of("huber").mean(errors, np.zeros(20_000)) == pytest.approx(1, abs=0.03)

@@ -214,7 +214,7 @@ class Quantile(Loss):
     def mean(self, y: Array, values: Array, weights: Weights = None) -> float:
         each = self.each(y, values, 1.0)
         bound = LARGEST_ABSOLUTE * robust_mean(each, BOUND_OF_ABSOLUTES, weights)
-        return float(np.average(np.minimum(each, bound), weights=weights)) ** 2
+        return float(np.square(np.average(np.minimum(each, bound), weights=weights)))  # of a float, it may be an error
 
     def centre(self, y: Array, weights: Weights) -> float:
         return quantile_of(y, self.share, weights)
