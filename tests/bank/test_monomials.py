@@ -79,6 +79,7 @@ def test_a_factor_that_does_not_matter_is_left_out():
         (0.5, "x**(1/2)", 0),
         (-1.5, "x**(-3/2)", 0),
         (1.7, "x**1.7", 1),
+        (-1e20, "x**(-1e+20)", 1),  # too large for a whole number
     ],
 )
 def test_whole_exponents_and_halves_are_exact_numbers(exponent, text, free):

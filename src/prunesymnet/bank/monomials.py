@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from prunesymnet.bank.bank import Term
 from prunesymnet.coefficients.linear import weighted_least_squares
 from prunesymnet.expression import Constant, Expression, Variable
+from prunesymnet.expression.tree import LARGEST_INT
 
 Array = NDArray[np.float64]
 
@@ -108,6 +109,8 @@ def raised(base: Expression, exponent: float) -> Expression:
     """A power: whole exponents and halves are exact, others are free constants."""
     if exponent == 1:
         return base
+    if abs(exponent) > LARGEST_INT / 2:  # all floats are whole there
+        return base ** Constant(exponent)
     if float(exponent).is_integer():
         return base ** Constant(int(exponent))
     half = (2 * exponent).is_integer()
