@@ -26,7 +26,7 @@ from prunesymnet.structure.relevance import Relevant, find_relevant
 MOST_NODES = 1200  # of all columns together, each alone: their pairs are scanned in a tenth of a second
 MOST_RELEVANT = 32  # columns of a process, those with the largest correlations: its steps take longer with each
 ROOM = 5  # columns: of more, the banks of the first level have hardly more than sums and products of two
-PREDICTED = 0.5  # of the variation is left at most where columns predict the others well
+PREDICTED = 0.2  # of the variation is left at most where columns predict rows well
 BEAM, STEPS = 4, 4  # four products or eight nodes name at least as many columns as matter
 
 
@@ -40,7 +40,7 @@ def relevant_columns(context: Context) -> Relevant:
 
 
 def narrowed(context: Context, relevant: Relevant) -> list[Context]:
-    """A context of the columns alone that predict the others well, if there are such and not all are."""
+    """A context of the columns alone that predict rows well, if there are such and not all are."""
     names = [name for name in context.problem.columns if name in relevant.names]
     few = 0 < len(names) < len(context.problem.columns) and relevant.unexplained < PREDICTED
     return [replace(context, problem=context.problem.only(names))] if few else []
