@@ -25,7 +25,7 @@ ORDER = {
     ),
     "expression": (
         "tree", "printing", "parsing", "categories", "templates", "program", "intervals", "canonical", "expanding",
-        "polynomial", "linear", "factoring", "fingerprint", "sampling",
+        "polynomial", "linear", "factoring", "rewriting", "fingerprint", "sampling",
     ),
     "units": ("parsing", "labels", "table", "soundness", "groups", "constants"),
     "expression.canonical": ("numbers", "terms", "algebra"),

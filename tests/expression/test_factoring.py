@@ -1,4 +1,4 @@
-"""Factors in front, and constants that are one: the same values, and never a longer formula."""
+"""Factors in front: the same values, and never a longer formula."""
 
 import subprocess
 import sys
@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from prunesymnet.expression import canonical, evaluate, parse, skeleton
-from prunesymnet.expression.factoring import factored, multiplied_out, tied
+from prunesymnet.expression import canonical, evaluate, parse
+from prunesymnet.expression.factoring import factored, multiplied_out
 from samples import COLUMNS, comparable, differ
 from strategies import expressions
 
@@ -115,39 +115,6 @@ def test_constants_out_of_range_leave_the_formula_alone(text):
     np.testing.assert_array_equal(
         evaluate(factored(formula), columns).values, evaluate(formula, columns).values, strict=True
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("2.5 - 2.499*exp(-x)", ["2.5*(1 - exp(-x))"]),
-        ("2.5*x + 5.1*y", ["2.5*(x + 2*y)"]),
-        ("1.1*x + 1.7*y + z", ["0.55*(2*x + 3*y) + z"]),
-        ("3.0*(x + y) + 1.51*z", ["1.5*(2*x + 2*y + z)"]),
-        ("2.0*x + 3*y", []),  # one of them is not free
-        ("2.0*x + 17.7*y", []),  # no simple ratio
-        ("2.0*x", []),
-        ("x + y", []),
-        ("1e200*x*1e200", []),
-    ],
-)
-def test_constants_of_about_a_simple_ratio_are_tied(text, expected):
-    found = list(tied(parse(text)))
-    assert [skeleton(tree) for tree in found] == [skeleton(parse(tree)) for tree in expected]
-    assert all(len(tree.constants) == len(parse(text).constants) - 1 for tree in found)
-
-
-def test_the_nearest_tie_comes_first():
-    found = [str(tree) for tree in tied(parse("2.5*x - 2.5*y + 2.4*z"))]
-    assert found[0] == "2.4*z + 2.5*(x - y)"
-    assert len(found) == 3
-
-
-@given(expressions(max_leaves=10))
-def test_a_tie_changes_a_formula_little(expression):
-    for tree in tied(expression):
-        assert set(tree.variables) <= set(expression.variables)
-        assert len(tree.constants) < len(canonical(expression).constants)
 
 
 def test_coefficients_beyond_all_exact_numbers_leave_a_polynomial_as_it_is():

@@ -34,7 +34,17 @@ from prunesymnet.coefficients.description import described, formula_bits
 from prunesymnet.coefficients.fit import Fit, FitSettings, fit
 from prunesymnet.coefficients.uncertainty import covariance
 from prunesymnet.data import Dataset
-from prunesymnet.expression import Apply, Constant, Expression, canonical, compile_expression, factored, postorder, tied
+from prunesymnet.expression import (
+    Apply,
+    Constant,
+    Expression,
+    canonical,
+    compile_expression,
+    factored,
+    fewer_constants,
+    postorder,
+    tied,
+)
 from prunesymnet.expression.canonical.terms import number_tree
 from prunesymnet.expression.tree import LARGEST_INT, is_free, transform
 from prunesymnet.settings import check_number, check_whole
@@ -94,6 +104,7 @@ def snap(
     one_start = replace(settings, fit=replace(settings.fit, starts=1))
     state = _State.of(best, data, settings.noise)
     rounding = _Rounding(data, one_start, state, deadline, allow)
+    state = rounding.rewrite(state)
     starts = [state]
     if not rounding.is_exact(state) and (together := rounding.tie(state)) is not state:
         starts.append(together)  # one constant for two before they are rounded apart: 213 - 214*exp(x)
@@ -175,11 +186,11 @@ class _Rounding:
         self.data, self.settings, self.base, self.deadline, self.allow = data, settings, base, deadline, allow
 
     def all_roundings(self, state: _State) -> _State:
-        """Whole numbers, then closed forms, then one constant for two, then fewer digits."""
+        """Whole numbers, then closed forms, then one constant for two, then what takes fewer, then fewer digits."""
         state = self.repeat(state, _whole_numbers)
         if self.settings.closed_forms:
             state = self.repeat(state, _closed)
-        return self.shorten(self.tie(state))
+        return self.shorten(self.rewrite(self.tie(state)))
 
     def is_exact(self, state: _State) -> bool:
         """Whether it leaves rounding errors alone."""
@@ -208,11 +219,19 @@ class _Rounding:
             chosen.setdefault(index, form)
         return self.accept(state, _with(state.fit.expression, chosen))
 
+    def rewrite(self, state: _State) -> _State:
+        """One square, one wave or no quotient, as long as the data allow."""
+        return self.as_another(state, fewer_constants)
+
     def tie(self, state: _State) -> _State:
         """One constant for two, as long as the data allow."""
+        return self.as_another(state, tied)
+
+    def as_another(self, state: _State, forms: Callable[[Expression], Iterator[Expression]]) -> _State:
+        """The first of these forms that the data allow, and of the forms of that one, and so on."""
         while self.in_time():
-            forms = takewhile(lambda _: self.in_time(), tied(state.fit.expression))
-            tries = (self.accept(state, form) for form in forms)
+            in_time = takewhile(lambda _: self.in_time(), forms(state.fit.expression))
+            tries = (self.accept(state, form) for form in in_time)
             after = next((t for t in tries if t is not None), None)
             if after is None:
                 return state

@@ -1,28 +1,22 @@
-"""Formulas as a person would write them: with common factors in front, and one constant where two are the same.
+"""Formulas as a person would write them: with common factors in front.
 
 >>> from prunesymnet.expression.parsing import parse
 >>> print(factored(parse("x*cos(z) + y*cos(z)")), "|", factored(parse("x*z/w + y*z/w + 1")))
 cos(z)*(x + y) | z*(x + y)/w + 1
 >>> print(factored(parse("1/(x**2 - 2*x*y + y**2 + 1)")))
 1/((x - y)**2 + 1)
->>> print(*tied(parse("2.5 - 2.499*exp(-x)")), sep=" | ")
-2.5*(1 - exp(-x))
-
 >>> print(factored(parse("x**6 - 2*x**4 + x**2")))
 (x**3 - x)**2
 
 A polynomial in one variable stays as it is unless it is a power: nobody writes x*(x*(x + 1) + 1).
 """
 
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations
 
 from prunesymnet.expression.canonical import algebra, canonical, to_terms
 from prunesymnet.expression.canonical.numbers import Number, OutOfRange, content, is_exact, number, over
 from prunesymnet.expression.canonical.terms import (
-    GROUP,
     VARIABLE,
     Atom,
     Monomial,
@@ -37,9 +31,7 @@ from prunesymnet.expression.polynomial import Polynomial, polynomial
 from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, apply, fold
 from prunesymnet.operators import Operator
 
-RATIOS = [Fraction(p, q) for p in range(1, 5) for q in range(1, 5)]
 MANY_TERMS = 10  # of a sum of more, only the factor that most of them have is taken out: all ways are too many
-ABOUT = 0.05  # a ratio of two constants within so much of a simple one may be that
 
 
 def factored(expression: Expression) -> Expression:
@@ -238,34 +230,3 @@ def _product(root: list[Fraction], exponent: int) -> list[Fraction]:
 
 def _power_of(atom: Atom, monomial: Monomial) -> bool:
     return all(factor == atom for factor, _ in monomial)
-
-
-def tied(expression: Expression) -> Iterator[Expression]:
-    """The formulas in which two terms of the sum share one free constant, where their constants have about a simple
-    ratio; the nearest first, each made when it is asked for: of a hundred terms there are thousands."""
-    try:
-        terms = to_terms(expression)
-    except (OverflowError, OutOfRange):
-        return
-    free = [(monomial, c) for monomial, c in terms.items() if isinstance(c, float)]
-    found = []
-    for (one, a), (two, b) in combinations(free, 2):
-        ratio = abs(b / a)
-        simple = min(RATIOS, key=lambda r: (abs(ratio / float(r) - 1), r.denominator))
-        off = abs(ratio / float(simple) - 1)
-        if off < ABOUT:
-            found.append((off, one, two, a, simple if a * b > 0 else -simple))
-    for _, one, two, a, simple in sorted(found, key=lambda entry: entry[0]):
-        inner = algebra.add(_summed(one), algebra.scale(_summed(two), number(simple)))
-        rest = {m: c for m, c in terms.items() if m not in (one, two)}
-        try:
-            yield to_tree(algebra.add(rest, algebra.scale(inner, a)))
-        except (OverflowError, OutOfRange):
-            continue
-
-
-def _summed(monomial: Monomial) -> Terms:
-    """A term without its coefficient; a sum that stands alone as a factor is that sum."""
-    if len(monomial) == 1 and monomial[0][0].rank == GROUP and monomial[0][1] == 1:
-        return monomial[0][0].terms
-    return {monomial: 1}

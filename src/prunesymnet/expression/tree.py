@@ -345,6 +345,19 @@ def transform(expression: Expression, leaf: Callable[[Expression], Expression]) 
     return fold(expression, leaf, Apply)
 
 
+def replaced(expression: Expression, place: int, by: Expression) -> Expression:
+    """The tree with the node at a place (in postfix order) replaced."""
+    counter: Iterator[int] = iter(range(expression.size))
+
+    def leaf_or_other(this: Expression) -> Expression:
+        return by if next(counter) == place else this
+
+    def combine(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
+        return by if next(counter) == place else Apply(operator, operands)
+
+    return fold(expression, leaf_or_other, combine)
+
+
 def leaves(expression: Expression) -> Iterator[Expression]:
     """The variables and constants, from left to right."""
     return (node for node in postorder(expression) if not isinstance(node, Apply))

@@ -22,7 +22,7 @@ from prunesymnet.expression import (
     postorder,
     summands,
 )
-from prunesymnet.expression.tree import is_free
+from prunesymnet.expression.tree import is_free, replaced
 from prunesymnet.operators import Operator
 
 Array = NDArray[np.float64]
@@ -100,7 +100,7 @@ def reductions(expression: Expression) -> list[Expression]:
     found: dict[str, Expression] = {}
     for i, node in enumerate(nodes):
         for operand in node.operands:
-            smaller, form = canonical_and_skeleton(_replaced(expression, i, Constant(1.0) * operand))
+            smaller, form = canonical_and_skeleton(replaced(expression, i, Constant(1.0) * operand))
             if smaller.complexity < expression.complexity:
                 found.setdefault(form, smaller)
     return list(found.values())
@@ -123,10 +123,10 @@ def limits_of_powers(expression: Expression) -> list[Expression]:
             if abs(power) >= HIGH_POWER and len(constants) == 1 and base.variables:
                 (at,) = (k for k, part in enumerate(postorder(base)) if part is constants[0])
                 rate = Constant(power / (constants[0].value or 1.0))  # type: ignore[attr-defined]
-                found.append(_replaced(expression, i, apply("exp", rate * _replaced(base, at, Constant(0)))))
+                found.append(replaced(expression, i, apply("exp", rate * replaced(base, at, Constant(0)))))
             elif 0 < abs(power) <= LOW_POWER and base.variables:
                 logarithm = Constant(power) * apply("log", base) + Constant(1.0)
-                found.append(_replaced(expression, i, logarithm))
+                found.append(replaced(expression, i, logarithm))
     return [canonical(form) for form in found]
 
 
@@ -208,16 +208,3 @@ def _without_terms_below(expression: Expression, data: Dataset, share: float) ->
 def _rms(values: Array) -> float:
     with np.errstate(all="ignore"):
         return float(np.sqrt(np.mean(values**2)))
-
-
-def _replaced(expression: Expression, place: int, by: Expression) -> Expression:
-    """The tree with the node at a place (in postfix order) replaced."""
-    counter: Iterator[int] = iter(range(expression.size))
-
-    def leaf(this: Expression) -> Expression:
-        return by if next(counter) == place else this
-
-    def combine(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
-        return by if next(counter) == place else Apply(operator, operands)
-
-    return fold(expression, leaf, combine)

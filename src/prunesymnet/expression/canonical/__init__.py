@@ -31,8 +31,9 @@ from fractions import Fraction
 from functools import partial
 
 from prunesymnet.expression.canonical import algebra
-from prunesymnet.expression.canonical.numbers import OutOfRange, is_exact, is_one, size
+from prunesymnet.expression.canonical.numbers import Number, OutOfRange, is_exact, is_one, size
 from prunesymnet.expression.canonical.terms import (
+    Atom,
     Terms,
     constant_value,
     function_atom,
@@ -47,7 +48,7 @@ from prunesymnet.expression.canonical.terms import (
     variable_atom,
 )
 from prunesymnet.expression.tree import DEEPEST, MOST_NODES, Apply, Constant, Expression, Variable, fold, nesting, power
-from prunesymnet.operators import Operator
+from prunesymnet.operators import OPERATORS, Operator
 
 __all__ = ["canonical", "canonical_and_skeleton", "combine_terms", "leaf_terms", "skeleton", "to_terms"]
 
@@ -146,14 +147,35 @@ def _rule(operator: Operator) -> Callable[[Terms], Terms] | None:
     """What becomes of a function of a sum, where something is known of it."""
     if operator.name in _FUNCTIONS:
         return _FUNCTIONS[operator.name]
+    if operator.name in ("sin", "cos"):
+        return partial(_wave, operator)
     return partial(_odd_or_even, operator) if operator.arity == 1 and operator.parity is not None else None
 
 
 def _odd_or_even(operator: Operator, inner: Terms) -> Terms:
-    """A leading minus comes out of an odd function, and vanishes in an even one."""
+    """A leading minus comes out of an odd function, and vanishes in an even one, as does an abs."""
+    if operator.parity == "even" and len(inner) == 1:
+        inner = algebra.without_abs(inner)
     if sort_terms(inner)[0][1] < 0:
         return {((function_atom(operator, negated(inner)), 1),): -1 if operator.parity == "odd" else 1}
     return single(function_atom(operator, inner))
+
+
+def _wave(operator: Operator, inner: Terms) -> Terms:
+    """A sine or a cosine: a quarter of a period more makes one of the other, and half a period another sign."""
+    half_pi = {monomial: 2 * c for monomial, c in inner.items() if len(monomial) == 1 and _is_pi(*monomial[0])}
+    for monomial, quarters in half_pi.items():
+        if is_exact(quarters) and quarters == int(quarters):
+            rest = {m: c for m, c in inner.items() if m != monomial}
+            turned = (int(quarters) + (operator.name == "cos")) % 4  # of a sine
+            name = "cos" if turned % 2 else "sin"
+            wave = combine_terms(OPERATORS[name], (rest,))
+            return negated(wave) if turned >= 2 else wave
+    return _odd_or_even(operator, inner)
+
+
+def _is_pi(atom: Atom, exponent: Number) -> bool:
+    return is_one(exponent) and isinstance(atom.tree, Apply) and atom.tree.operator.name == "pi"
 
 
 _FUNCTIONS: dict[str, Callable[[Terms], Terms]] = {"exp": algebra.exp, "log": algebra.log, "abs": algebra.absolute}

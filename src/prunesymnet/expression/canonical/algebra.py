@@ -136,7 +136,7 @@ def term(coefficient: Number, powers: Powers) -> Terms:
         rest = {atom: e for atom, e in powers.items() if atom not in products}
         return reduce(multiply, (to_power(atom.terms, powers[atom]) for atom in products), term(coefficient, rest))
     if not is_exact(coefficient):
-        coefficient, powers = _lead_by_one(coefficient, powers)
+        coefficient, powers = _with_factors_of_exp(*_lead_by_one(coefficient, powers))
     factors: list[tuple[Atom, Number]] = []
     for atom, exponent in powers.items():
         if exponent == 0:
@@ -167,6 +167,18 @@ def _lead_by_one(coefficient: Number, powers: Powers) -> tuple[Number, Powers]:
         if atom.rank == GROUP and is_whole(exponent) and sum(map(is_exact, atom.terms.values())) == 1:
             outside, member = _group(scale(atom.terms, 1.0), exponent)
             coefficient = times(coefficient, outside)
+        _multiply_in(result, member, exponent)
+    return coefficient, result
+
+
+def _with_factors_of_exp(coefficient: Number, powers: Powers) -> tuple[Number, Powers]:
+    """A free coefficient takes up the number in an exponential: 0.5*exp(x + 2) is a multiple of exp(x)."""
+    result: Powers = {}
+    for atom, exponent in powers.items():
+        member = atom
+        if atom.function == "exp" and len(atom.terms) > 1 and () in atom.terms:
+            coefficient = times(coefficient, _folded(function_atom("exp", {(): atom.terms[()]}), exponent))
+            member = function_atom("exp", {m: c for m, c in atom.terms.items() if m}, nonnegative=True)
         _multiply_in(result, member, exponent)
     return coefficient, result
 
@@ -311,6 +323,14 @@ def log(inner: Terms) -> Terms:
     if not others and is_one(coefficient) and not is_one(exponent) and not is_even(exponent):
         return add(outside, scale(single(function_atom("log", _as_sum(atom))), exponent))
     return add(outside, single(function_atom("log", term(coefficient, rest))))
+
+
+def without_abs(inner: Terms) -> Terms:
+    """A product with u for abs(u), which at most changes its sign."""
+    ((monomial, coefficient),) = inner.items()
+    unsigned = [(atom, e) for atom, e in monomial if atom.function == "abs" and is_whole(e)]
+    rest = {atom: e for atom, e in monomial if (atom, e) not in unsigned}
+    return reduce(multiply, (to_power(atom.terms, e) for atom, e in unsigned), term(coefficient, rest))
 
 
 def absolute(inner: Terms) -> Terms:

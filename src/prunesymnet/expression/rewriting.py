@@ -1,0 +1,328 @@
+"""What a formula may be with fewer constants: a sum that is nearly a square, waves that are nearly one, a quotient that
+nearly divides, two constants that are nearly the same.
+
+>>> from prunesymnet.expression.parsing import parse
+>>> print(*fewer_constants(parse("4.0*x**2 - 12.0*x*y + 9.0*y**2 + 1.5")), sep=" | ")
+4.0*(x - 1.5*y)**2 + 1.5
+>>> print(*fewer_constants(parse("0.6*cos(x) + 0.8*sin(x) + exp(x)")), sep=" | ")
+cos(x - 0.9272952180016123) + exp(x)
+>>> print(*fewer_constants(parse("(0.6*y - x + 2.4)/(y + 4.0)")), sep=" | ")
+0.6 - x/(y + 4.0)
+>>> print(*tied(parse("2.5 - 2.499*exp(-x)")), sep=" | ")
+2.5*(1 - exp(-x))
+
+A search finds a law in the form in which its terms stand side by side, as that is linear in its constants, and there it
+has more of them than the law: of a square of two terms three. These forms have the constants that follow from the
+formula's; whether they are the law, a fit must say.
+"""
+
+import cmath
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import reduce
+from itertools import combinations, product
+
+from prunesymnet.expression.canonical import algebra, canonical, to_terms
+from prunesymnet.expression.canonical.numbers import Number, OutOfRange, is_one, number, over, size
+from prunesymnet.expression.canonical.terms import (
+    GROUP,
+    Monomial,
+    Terms,
+    constant_value,
+    function_atom,
+    plain,
+    single,
+    to_tree,
+)
+from prunesymnet.expression.tree import Apply, Expression, postorder, replaced
+
+RATIOS = [Fraction(p, q) for p in range(1, 5) for q in range(1, 5)]  # of two constants that may be one
+ABOUT = 0.05  # a constant within so much of what it may be: the fit decides
+SAME = 1e-6  # constants inside of two functions that are one
+ROUNDING = 1e-9  # of a number: what is so near a whole one was that, before roots and quotients were taken
+MOST_TERMS = 30  # of a sum: pairs of them are looked at
+HIGHEST_POWER = 3  # of a sum or a wave that is multiplied out
+
+WAVES = ("sin", "cos")
+Fourier = dict[int, complex]  # of a function of u: the factors of exp(i*k*u)
+
+
+def fewer_constants(expression: Expression) -> Iterator[Expression]:
+    """The forms, each with one sum or quotient written in another way; the outermost first."""
+    as_it_is = canonical(expression)
+    nodes = postorder(expression)
+    inside = {id(part) for node in nodes if _is_sum(node) for part in node.operands}
+    for place in reversed(range(len(nodes))):
+        node = nodes[place]
+        if not isinstance(node, Apply) or (id(node) in inside and _is_sum(node)):
+            continue
+        try:
+            others = (canonical(replaced(expression, place, other)) for other in _other_forms(node))
+            yield from (other for other in others if other != as_it_is)
+        except (OverflowError, OutOfRange):
+            continue
+
+
+def _other_forms(node: Apply) -> list[Expression]:
+    if _is_sum(node):
+        terms = _flat(to_terms(node))
+        forms = [to_tree(form) for form in (terms, *_one_square(terms), *_one_wave(terms))]
+    elif node.operator.name == "/":
+        above, below = node.operands
+        forms = [whole + rest / below for whole, rest in _divided(_flat(to_terms(above)), _flat(to_terms(below)))]
+    else:
+        return []
+    return [form for form in dict.fromkeys(forms) if form.complexity <= node.complexity]
+
+
+def _is_sum(node: Expression) -> bool:
+    return isinstance(node, Apply) and node.operator.name in ("+", "-")
+
+
+def _flat(terms: Terms) -> Terms:
+    """A sum multiplied out, also where that writes a constant more than once: what is made of it has fewer."""
+    total: Terms = {}
+    for monomial, coefficient in terms.items():
+        parts: Terms = {(): coefficient}
+        for atom, exponent in monomial:
+            sums = atom.rank == GROUP and isinstance(exponent, int) and 0 < exponent <= HIGHEST_POWER
+            factors = [_flat(atom.terms)] * int(exponent) if sums else [{((atom, exponent),): 1}]
+            for factor in factors:
+                if len(parts) * len(factor) > MOST_TERMS:
+                    raise OutOfRange
+                pairs = product(parts.items(), factor.items())
+                parts = algebra.add({}, *(algebra.multiply({m: p}, {n: q}) for (m, p), (n, q) in pairs))
+        total = algebra.add(total, parts)
+    return total if len(total) <= MOST_TERMS else {}
+
+
+def _exact_or_free(value: float) -> Number:
+    """A whole number where it is one but for rounding."""
+    whole = round(value)
+    return whole if whole and abs(value - whole) <= ROUNDING * abs(value) else value
+
+
+def _alike(one: Monomial, two: Monomial, within: float) -> bool:
+    """Whether two products are the same but for constants inside, which are about the same."""
+    return len(one) == len(two) and all(
+        a.order == b.order
+        and math.isclose(e, f, rel_tol=within)
+        and all(math.isclose(p, q, rel_tol=within) for p, q in zip(a.tree.constants, b.tree.constants, strict=True))
+        for (a, e), (b, f) in zip(one, two, strict=True)
+    )
+
+
+# ---- squares ------------------------------------------------------------------------------------
+
+
+def _one_square(terms: Terms) -> Iterator[Terms]:
+    """With terms a*u**2 + b*u*v + c*v**2 (and of more than two) as one square, where b is about 2*sqrt(a*c)."""
+    roots = {monomial: root for monomial in terms if (root := _root(monomial)) is not None}
+    left = list(roots)
+    while left:
+        first = left.pop(0)
+        signs = {first: 1}  # of the roots in the square
+        mixed: list[Monomial] = []
+        for other in left:
+            pairs = [_between(terms, roots, one, other) for one in signs]
+            own = {sign * pair[1] for sign, pair in zip(signs.values(), pairs, strict=True) if pair is not None}
+            if None not in pairs and len(own) == 1:
+                signs[other] = own.pop()
+                mixed += [pair[0] for pair in pairs if pair is not None]
+        if mixed:
+            left = [monomial for monomial in left if monomial not in signs]
+            parts = {m: _exact_or_free(sign * math.sqrt(terms[m] / terms[first])) for m, sign in signs.items()}
+            inner = algebra.add(*(algebra.scale(roots[m], part) for m, part in parts.items()))
+            rest = {m: c for m, c in terms.items() if m not in signs and m not in mixed}
+            yield algebra.add(rest, algebra.scale(algebra.to_power(inner, 2), terms[first]))
+
+
+def _root(monomial: Monomial) -> Terms | None:
+    """What a product is the square of, as far as that is plain; exp(x) is that of exp(x/2)."""
+    root: Terms = {(): 1}
+    for atom, exponent in monomial:
+        if atom.function == "exp" and is_one(exponent):
+            half = {m: over(c, 2) for m, c in atom.terms.items()}
+            root = algebra.multiply(root, single(function_atom("exp", half, nonnegative=True)))
+        elif isinstance(exponent, int) and exponent % 2 == 0:
+            root = algebra.multiply(root, {((atom, exponent // 2),): 1})
+        else:
+            return None
+    return root
+
+
+def _between(terms: Terms, roots: dict[Monomial, Terms], one: Monomial, two: Monomial) -> tuple[Monomial, int] | None:
+    """The term that two squares have between them if they are parts of one, and its sign; None if there is none."""
+    if terms[one] * terms[two] < 0:
+        return None
+    shape = next(iter(algebra.multiply(roots[one], roots[two])))
+    wanted = 2 * math.sqrt(float(terms[one] * terms[two]))
+    for monomial, coefficient in terms.items():
+        if _alike(monomial, shape, ABOUT) and math.isclose(size(coefficient), wanted, rel_tol=ABOUT):
+            return monomial, 1 if coefficient * terms[one] > 0 else -1
+    return None
+
+
+# ---- waves --------------------------------------------------------------------------------------
+
+
+def _one_wave(terms: Terms) -> Iterator[Terms]:
+    """With products and sums of sines and cosines of one argument as single ones: those of the argument and of its
+    multiples, each with a phase."""
+    done: set[Monomial] = set()
+    for monomial in terms:
+        argument = _argument(monomial)
+        if monomial in done or argument is None:
+            continue
+        others = {m: c for m, c in terms.items() if _has_argument(m, argument) and _factors(m) == _factors(monomial)}
+        done |= others.keys()
+        if len(others) == 1 and sum(int(e) for atom, e in monomial if atom.function in WAVES) == 1:
+            continue
+        series: Fourier = {}
+        for member, coefficient in others.items():
+            for k, value in _series(member).items():
+                series[k] = series.get(k, 0) + value * float(coefficient)
+        names = {atom.function for member in others for atom, _ in member if atom.function in WAVES}
+        waves = _waves(series, argument, "cos" if "cos" in names else "sin")
+        factor: Terms = {_factors(monomial): 1}
+        rest = {m: c for m, c in terms.items() if m not in others}
+        yield algebra.add(rest, *(algebra.multiply(factor, wave) for wave in waves))
+
+
+def _factors(monomial: Monomial) -> Monomial:
+    """All but the waves."""
+    return tuple((atom, e) for atom, e in monomial if atom.function not in WAVES)
+
+
+def _argument(monomial: Monomial) -> Terms | None:
+    """What the waves in a product are of, but for phases; None where there are none, or they are of different ones."""
+    waves = [(atom, e) for atom, e in monomial if atom.function in WAVES]
+    if not waves or not all(isinstance(e, int) and 0 < e <= HIGHEST_POWER for _, e in waves):
+        return None
+    argument = _without_phase(waves[0][0].terms)
+    return argument if argument and all(_same(_without_phase(atom.terms), argument) for atom, _ in waves) else None
+
+
+def _has_argument(monomial: Monomial, argument: Terms) -> bool:
+    own = _argument(monomial)
+    return own is not None and _same(own, argument)
+
+
+def _same(one: Terms, two: Terms) -> bool:
+    return len(one) == len(two) and all(
+        _alike(m, n, SAME) and math.isclose(c, d, rel_tol=SAME)
+        for (m, c), (n, d) in zip(one.items(), two.items(), strict=True)
+    )
+
+
+def _without_phase(inner: Terms) -> Terms:
+    return {m: c for m, c in inner.items() if not all(atom.constant for atom, _ in m)}
+
+
+def _series(monomial: Monomial) -> Fourier:
+    """The Fourier series of a product of waves, as a function of their argument."""
+    series: Fourier = {0: 1.0 + 0.0j}
+    for atom, exponent in monomial:
+        if atom.function in WAVES:
+            phase = constant_value(to_tree({m: c for m, c in atom.terms.items() if all(a.constant for a, _ in m)}))
+            half = cmath.exp(1j * (phase - (math.pi / 2 if atom.function == "sin" else 0.0))) / 2
+            series = reduce(_convolved, [{1: half, -1: half.conjugate()}] * int(exponent), series)
+    return series
+
+
+def _convolved(one: Fourier, two: Fourier) -> Fourier:
+    result: Fourier = {}
+    for (k, a), (m, b) in product(one.items(), two.items()):
+        result[k + m] = result.get(k + m, 0) + a * b
+    return result
+
+
+def _waves(series: Fourier, argument: Terms, name: str) -> Sequence[Terms]:
+    """The terms of a Fourier series, without those that rounding has left."""
+    least = ROUNDING * max(map(abs, series.values()))
+    found = []
+    for k, value in sorted(series.items()):
+        if k == 0 and abs(value) > least:
+            found.append(plain(_exact_or_free(value.real)))
+        elif k > 0 and abs(value) > least:
+            phase = cmath.phase(value)
+            quarters = round(phase / (math.pi / 2))
+            if abs(phase - quarters * math.pi / 2) <= ROUNDING:
+                wave, sign = ("sin", -1) if quarters % 2 else ("cos", 1)
+                sign = sign if quarters in (0, 1) else -sign
+                inner = algebra.scale(argument, k)
+            else:
+                wave, sign = name, 1
+                phase += math.pi / 2 if name == "sin" else 0.0
+                inner = algebra.add(algebra.scale(argument, k), plain(math.remainder(phase, 2 * math.pi)))
+            found.append({((function_atom(wave, inner), 1),): _exact_or_free(sign * 2 * abs(value))})
+    return found
+
+
+# ---- quotients ----------------------------------------------------------------------------------
+
+
+def _divided(above: Terms, below: Terms) -> Iterator[tuple[Expression, Expression]]:
+    """What a sum divided by another is, and what is left to be divided, as long as each step leaves fewer terms."""
+    if len(below) < 2:
+        return
+    whole: Terms = {}
+    while len(above) > 1:
+        steps = [_step(above, below, m, n) for m, n in product(above, below)]
+        part, rest = min(steps, key=lambda step: len(step[1]))
+        if len(rest) >= len(above):
+            break
+        whole, above = algebra.add(whole, part), rest
+        yield to_tree(whole), to_tree(above)
+
+
+def _step(above: Terms, below: Terms, one: Monomial, two: Monomial) -> tuple[Terms, Terms]:
+    """The quotient of a term above and one below, and what is left above without it."""
+    part = algebra.multiply({one: above[one]}, algebra.to_power({two: below[two]}, -1))
+    left = dict(above)
+    for taken, coefficient in _times(part, below):
+        match = next((own for own in left if _alike(own, taken, SAME)), None)
+        if match is not None and math.isclose(left[match], coefficient, rel_tol=ABOUT):
+            del left[match]
+        else:
+            left = algebra.add(left, {taken: -coefficient})
+    return part, left
+
+
+def _times(part: Terms, terms: Terms) -> list[tuple[Monomial, Number]]:
+    return [entry for m, c in terms.items() for entry in algebra.multiply(part, {m: c}).items()]
+
+
+# ---- one constant for two ------------------------------------------------------------------------
+
+
+def tied(expression: Expression) -> Iterator[Expression]:
+    """The formulas in which two terms of the sum share one free constant, where their constants have about a simple
+    ratio; the nearest first, each made when it is asked for: of a hundred terms there are thousands."""
+    try:
+        terms = to_terms(expression)
+    except (OverflowError, OutOfRange):
+        return
+    free = [(monomial, c) for monomial, c in terms.items() if isinstance(c, float)]
+    found = []
+    for (one, a), (two, b) in combinations(free, 2):
+        ratio = abs(b / a)
+        simple = min(RATIOS, key=lambda r: (abs(ratio / float(r) - 1), r.denominator))
+        off = abs(ratio / float(simple) - 1)
+        if off < ABOUT:
+            found.append((off, one, two, a, simple if a * b > 0 else -simple))
+    for _, one, two, a, simple in sorted(found, key=lambda entry: entry[0]):
+        inner = algebra.add(_summed(one), algebra.scale(_summed(two), number(simple)))
+        rest = {m: c for m, c in terms.items() if m not in (one, two)}
+        try:
+            yield to_tree(algebra.add(rest, algebra.scale(inner, a)))
+        except (OverflowError, OutOfRange):
+            continue
+
+
+def _summed(monomial: Monomial) -> Terms:
+    """A term without its coefficient; a sum that stands alone as a factor is that sum."""
+    if len(monomial) == 1 and monomial[0][0].rank == GROUP and monomial[0][1] == 1:
+        return monomial[0][0].terms
+    return {monomial: 1}

@@ -1,0 +1,117 @@
+"""What a formula may be with fewer constants: the constants follow from its own, so that values are about the same."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prunesymnet.expression import canonical, evaluate, parse, skeleton
+from prunesymnet.expression.rewriting import fewer_constants, tied
+from samples import COLUMNS, comparable, differ
+from strategies import expressions
+
+SIMPLER = [
+    ("4.0*x**2 - 12.0*x*y + 9.0*y**2 + 1.5", "4.0*(x - 1.5*y)**2 + 1.5"),
+    ("x**2 + 0.38*x - y + cos(x) + 0.0361", "(x + 0.19)**2 - y + cos(x)"),
+    ("z**2 + x*y*(x*y - 2*z) - 4.34*(x*y - z) + 4.7089", "(x*y - z - 2.17)**2"),
+    ("-x**2 + 3.0*x*y - 2.25*y**2", "-(x - 1.5*y)**2"),
+    ("x**2 + y**2 + z**2 + 2*x*y - 2*x*z - 2*y*z", "(x + y - z)**2"),
+    ("8.0*exp(-0.5*x) - 8.0*exp(-0.25*x) + 2.0", "8.0*(exp(-0.25*x) - 0.5)**2"),
+    ("log(x**4 + 3.0*x**2*y + 2.25*y**2)", "log((x**2 + 1.5*y)**2)"),
+    ("0.6*cos(x) + 0.8*sin(x)", "cos(x - 0.9272952180016122)"),
+    ("y*z - 0.6*sin(x*y)*z - 0.8*cos(x*y)*z", "y*z + z*cos(x*y + 2.498091544796509)"),
+    ("3.0*sin(x)**2 - 1.5", "-1.5*cos(2*x)"),
+    ("2.0*sin(x)**3 - 1.5*sin(x) + y", "y - 0.5*sin(3*x)"),
+    ("sin(x + 0.5)*sin(x - 0.5) - 0.5*cos(1.0)", "-0.5*cos(2*x)"),
+    ("(0.6*y - x + 2.4)/(y + 4.0)", "0.6 - x/(y + 4.0)"),
+    ("(40 - x*(x**2 - 20*x + 2*y + 2))/(x**2 + 2)", "20 - x - 2*x*y/(x**2 + 2)"),
+    ("sin(0.5*x - (x - 1.0)**2)", "-sin(x**2 - 2.5*x + 1.0)"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), SIMPLER)
+def test_laws_are_found_in_the_form_that_their_terms_make(text, expected):
+    forms = list(fewer_constants(parse(text)))
+    values = evaluate(parse(text), COLUMNS).values
+    assert skeleton(parse(expected)) in [skeleton(form) for form in forms]
+    closest = min(float(np.nanmax(np.abs(evaluate(form, COLUMNS).values - values))) for form in forms)
+    assert closest <= 1e-9 * float(np.nanmax(np.abs(values)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x**2 + x*y + y**2",  # between two squares there is twice their product
+        "x**2 - 2.0*x*y - y**2",
+        "sin(x) + cos(y)",
+        "x*sin(x) + y*cos(x)",
+        "sin(2.0*x) + 0.5*cos(2.1*x)",
+        "(x + 1)/(y + 2)",
+        "(x**2 + y)/(x + 1)",
+        "x + 2.0*y",
+        "1e200*x**2*1e200 + 2e200*x*1e200 + 1e200*1e200",
+    ],
+)
+def test_what_is_none_of_these_stays(text):
+    assert list(fewer_constants(canonical(parse(text)))) == []
+
+
+numbers = st.floats(0.2, 5.0).map(lambda value: round(value, 3))
+
+
+@given(numbers, numbers, st.sampled_from(("x*y", "sin(x)", "exp(0.3*x)", "y**2")))
+def test_squares_multiplied_out_are_squares_again(a, b, atom):
+    square = parse(f"{a**2!r}*({atom})**2 + {2 * a * b!r}*{atom}*z + {b**2!r}*z**2 + log(x)")
+    form = min(fewer_constants(square), key=lambda form: form.complexity)
+    assert ")**2" in str(form)
+    assert len(form.constants) < len(square.constants)
+    assert not differ(evaluate(form, COLUMNS).values, *comparable(square))
+
+
+@given(numbers, numbers, numbers)
+def test_two_waves_of_one_argument_are_one(a, b, rate):
+    total = parse(f"{a}*sin({rate}*x) - {b}*cos({rate}*x)")
+    (form,) = fewer_constants(total)
+    assert form.complexity < total.complexity
+    np.testing.assert_allclose(evaluate(form, COLUMNS).values, evaluate(total, COLUMNS).values, atol=1e-9 * (a + b))
+
+
+@given(expressions(max_leaves=10))
+def test_no_form_is_longer_or_has_new_variables(expression):
+    formula = canonical(expression)
+    for form in fewer_constants(formula):
+        assert set(form.variables) <= set(formula.variables)
+        assert form.complexity <= formula.complexity + 2  # a factor of a sum may come out of it
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2.5 - 2.499*exp(-x)", ["2.5*(1 - exp(-x))"]),
+        ("2.5*x + 5.1*y", ["2.5*(x + 2*y)"]),
+        ("1.1*x + 1.7*y + z", ["0.55*(2*x + 3*y) + z"]),
+        ("3.0*(x + y) + 1.51*z", ["1.5*(2*x + 2*y + z)"]),
+        ("2.0*x + 3*y", []),  # one of them is not free
+        ("2.0*x + 17.7*y", []),  # no simple ratio
+        ("2.0*x", []),
+        ("x + y", []),
+        ("1e200*x*1e200", []),
+    ],
+)
+def test_constants_of_about_a_simple_ratio_are_tied(text, expected):
+    found = list(tied(parse(text)))
+    assert [skeleton(tree) for tree in found] == [skeleton(parse(tree)) for tree in expected]
+    assert all(len(tree.constants) == len(parse(text).constants) - 1 for tree in found)
+
+
+def test_the_nearest_tie_comes_first():
+    found = [str(tree) for tree in tied(parse("2.5*x - 2.5*y + 2.4*z"))]
+    assert found[0] == "2.4*z + 2.5*(x - y)"
+    assert len(found) == 3
+
+
+@given(expressions(max_leaves=10))
+def test_a_tie_changes_a_formula_little(expression):
+    for tree in tied(expression):
+        assert set(tree.variables) <= set(expression.variables)
+        assert len(tree.constants) < len(canonical(expression).constants)
