@@ -15,6 +15,7 @@ from prunesymnet.bank.family_fit import refined
 from prunesymnet.bank.family_scan import Hit, alone, beside_members, beside_nodes, terms_of, times_nodes
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import EXACT, Proposal, Query, by_rank
+from prunesymnet.bank.targets import Function
 from prunesymnet.coefficients.description import BITS_PER_SYMBOL, residual_bits
 from prunesymnet.expression import Variable, apply
 from prunesymnet.search.constraints import Vocabulary
@@ -53,9 +54,10 @@ def batches(context: Context) -> Iterator[Callable[[], Batch]]:
             yield partial(batch, found, partial(alone, found, asked), len(found) * len(asked))
     kinds += [members(columns, waves[:1])] if waves else []
     beside = [Query(target), *(Query(target, (term,)) for term in context.simple_terms(budget.family_terms))]
+    inside = [query for query in queries if is_unwrapped(query)]
     for found in kinds:
         some = bank.first(min(len(partners), budget.family_pairs // max(len(found), 1)))
-        for query in beside if found is kinds[0] else beside[:1]:
+        for query in [*beside, *inside] if found is kinds[0] else beside[:1]:
             yield partial(batch, found, partial(_with_nodes, found, some, query), 2 * len(found) * len(some))
     for inside in (columns, nodes):
         if len(found := members(inside, factors)):
@@ -76,6 +78,12 @@ def _batch(found: Members, scan: Callable[[], list[Hit]], scored: int, *, bank: 
 def _with_nodes(found: Members, bank: Bank, query: Query) -> list[Hit]:
     """A member times a node, and beside one."""
     return [*times_nodes(found, bank, query), *beside_nodes(found, bank, query)]
+
+
+def is_unwrapped(query: Query) -> bool:
+    """Whether it asks for what stands in a function, and for nothing else: the logarithm of the target, or one over it."""
+    steps = query.target.steps
+    return not query.fixed_terms and len(steps) == 1 and isinstance(steps[0], Function)
 
 
 def nodes_of(context: Context) -> list[Term]:
