@@ -300,8 +300,6 @@ class _Search:
         if self.take(here.run(When.LEVEL), here, self.settings.exhaustive.fits):
             return SearchStatus.EXACT
         self.levels = level + 1
-        if last and (status := self.with_errors_as_shares()) is not None:
-            return None if status is SearchStatus.FINISHED else status
         if not self.archive.exact and self.is_noise_left(here, progress, last=last):
             # Errors that are shares may hide the law in the rows of small values.
             status = self.with_errors_as_shares(search=True) or SearchStatus.NOISE_FLOOR
@@ -313,7 +311,10 @@ class _Search:
             and level + 1 < self.settings.exhaustive.levels
         ):
             self.ahead.soon(context, level + 1)
-        return SearchStatus.EXACT if self.take(here.run(When.AFTER_LEVEL), here) else None
+        if self.take(here.run(When.AFTER_LEVEL), here):
+            return SearchStatus.EXACT
+        status = self.with_errors_as_shares() if last else None
+        return None if status is SearchStatus.FINISHED else status
 
     def with_errors_as_shares(self, *, search: bool = False) -> SearchStatus | None:
         """Where errors seem to be shares of the values (the formulas so far, fitted anew, describe the rows in fewer
