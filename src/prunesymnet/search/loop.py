@@ -313,8 +313,8 @@ class _Search:
             self.ahead.soon(context, level + 1)
         if self.take(here.run(When.AFTER_LEVEL), here):
             return SearchStatus.EXACT
-        status = self.with_errors_as_shares() if last else None
-        return None if status is SearchStatus.FINISHED else status
+        ended = self.with_errors_as_shares() if last else None
+        return None if ended is SearchStatus.FINISHED else ended
 
     def with_errors_as_shares(self, *, search: bool = False) -> SearchStatus | None:
         """Where errors seem to be shares of the values (the formulas so far, fitted anew, describe the rows in fewer

@@ -54,10 +54,10 @@ def batches(context: Context) -> Iterator[Callable[[], Batch]]:
             yield partial(batch, found, partial(alone, found, asked), len(found) * len(asked))
     kinds += [members(columns, waves[:1])] if waves else []
     beside = [Query(target), *(Query(target, (term,)) for term in context.simple_terms(budget.family_terms))]
-    inside = [query for query in queries if is_unwrapped(query)]
+    beside += [query for query in queries if is_unwrapped(query)]
     for found in kinds:
         some = bank.first(min(len(partners), budget.family_pairs // max(len(found), 1)))
-        for query in [*beside, *inside] if found is kinds[0] else beside[:1]:
+        for query in beside if found is kinds[0] else beside[:1]:
             yield partial(batch, found, partial(_with_nodes, found, some, query), 2 * len(found) * len(some))
     for inside in (columns, nodes):
         if len(found := members(inside, factors)):
@@ -81,7 +81,7 @@ def _with_nodes(found: Members, bank: Bank, query: Query) -> list[Hit]:
 
 
 def is_unwrapped(query: Query) -> bool:
-    """Whether it asks for what stands in a function, and for nothing else: the logarithm of the target, or one over it."""
+    """Whether it asks for what stands in a function, and for nothing else: the target's logarithm, or one over it."""
     steps = query.target.steps
     return not query.fixed_terms and len(steps) == 1 and isinstance(steps[0], Function)
 
