@@ -48,6 +48,7 @@ def test_laws_are_found_in_the_form_that_their_terms_make(text, expected):
         "sin(2.0*x) + 0.5*cos(2.1*x)",
         "(x + 1)/(y + 2)",
         "(x**2 + y)/(x + 1)",
+        "2.5*(x + 1.5)/(x + 3.5)",
         "x + 2.0*y",
         "1e200*x**2*1e200 + 2e200*x*1e200 + 1e200*1e200",
     ],

@@ -71,6 +71,8 @@ def _other_forms(node: Apply) -> list[Expression]:
     elif node.operator.name == "/":
         above, below = node.operands
         forms = [whole + rest / below for whole, rest in _divided(_flat(to_terms(above)), _flat(to_terms(below)))]
+        free = len(node.constants)  # a quotient of lines has as many as a number and one over a line: it stays
+        forms = [form for form in forms if len(form.constants) < free or not free]
     else:
         return []
     return [form for form in dict.fromkeys(forms) if form.complexity <= node.complexity]
