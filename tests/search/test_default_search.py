@@ -154,6 +154,17 @@ def test_the_same_exact_formula_for_any_number_of_workers(text):
     assert len({str(search(data, replace(PATIENT, workers=n)).best.expression) for n in (1, 2, 3)}) == 1
 
 
+@pytest.mark.parametrize(
+    ("operators", "text"),
+    [(("+", "-", "*", "sin", "cos"), "1.5*cos(2*x)*y"), (("+", "-", "*", "sin"), "(3*sin(x)**2 - 1.5)*y")],
+)
+def test_a_law_is_written_in_another_form_only_with_the_operators_that_there_are(operators, text):
+    found = search(table(text), replace(PATIENT, operators=operators)).best.expression
+    assert fingerprint(found) == fingerprint(parse(text))
+    assert "cos" in operators or "cos" not in str(found)
+    assert found.constants == ()  # all rounded
+
+
 # ---- how it ends --------------------------------------------------------------------------------------
 
 

@@ -65,6 +65,7 @@ def fewer_constants(expression: Expression) -> Iterator[Expression]:
 
 
 def _other_forms(node: Apply) -> list[Expression]:
+    """Of a sum or a quotient, those that are no longer."""
     if _is_sum(node):
         terms = _flat(to_terms(node))
         forms = [to_tree(form) for form in (terms, *_one_square(terms), *_one_wave(terms))]
@@ -83,7 +84,8 @@ def _is_sum(node: Expression) -> bool:
 
 
 def _flat(terms: Terms) -> Terms:
-    """A sum multiplied out, also where that writes a constant more than once: what is made of it has fewer."""
+    """A sum multiplied out, also where that writes a constant more than once: what is made of it has fewer. OutOfRange
+    where it has too many terms."""
     total: Terms = {}
     for monomial, coefficient in terms.items():
         parts: Terms = {(): coefficient}
@@ -96,7 +98,9 @@ def _flat(terms: Terms) -> Terms:
                 pairs = product(parts.items(), factor.items())
                 parts = algebra.add({}, *(algebra.multiply({m: p}, {n: q}) for (m, p), (n, q) in pairs))
         total = algebra.add(total, parts)
-    return total if len(total) <= MOST_TERMS else {}
+    if len(total) > MOST_TERMS:
+        raise OutOfRange
+    return total
 
 
 def _exact_or_free(value: float) -> Number:
@@ -228,6 +232,8 @@ def _series(monomial: Monomial) -> Fourier:
     for atom, exponent in monomial:
         if atom.function in WAVES:
             phase = constant_value(to_tree({m: c for m, c in atom.terms.items() if all(a.constant for a, _ in m)}))
+            if not math.isfinite(phase):
+                raise OutOfRange
             half = cmath.exp(1j * (phase - (math.pi / 2 if atom.function == "sin" else 0.0))) / 2
             series = reduce(_convolved, [{1: half, -1: half.conjugate()}] * int(exponent), series)
     return series
@@ -242,6 +248,8 @@ def _convolved(one: Fourier, two: Fourier) -> Fourier:
 
 def _waves(series: Fourier, argument: Terms, name: str) -> Sequence[Terms]:
     """The terms of a Fourier series, without those that rounding has left."""
+    if not all(map(cmath.isfinite, series.values())):
+        raise OutOfRange
     least = ROUNDING * max(map(abs, series.values()))
     found = []
     for k, value in sorted(series.items()):

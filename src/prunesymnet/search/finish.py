@@ -113,13 +113,13 @@ class Finish:
     def rounded_one(self, found: Fit) -> tuple[Fit, float, str]:
         """A fit with its constants rounded before the deadline, the length and the form."""
         used, snapping, deadline = self.rows.used, self.settings.snapping, self.deadline
-        after = snap(found.expression, used, settings=snapping, deadline=deadline, allow=self.is_sound)
+        after = snap(found.expression, used, settings=snapping, deadline=deadline, allow=self.may_be_written)
         length = min(self.length(reading, snapping.noise) for reading in (after, found))
         readings = [after]
         may_read = snapping.closed_forms and not snapping.only_integers and time.monotonic() < deadline
         if may_read and (read := as_read(after, used)) is not after:
             readings = [read, after]
-            again = snap(read.expression, used, settings=snapping, deadline=deadline, allow=self.is_sound)
+            again = snap(read.expression, used, settings=snapping, deadline=deadline, allow=self.may_be_written)
             again = replace(again, before_rounding=read.before_rounding)
             shorter = self.length(again, snapping.noise)
             if shorter < length:  # with that exponent, other constants are round
@@ -213,9 +213,11 @@ class Finish:
         enough = len(expression.constants) <= self.rows.most_constants
         return enough and self.rules.allow(expression) and self.rules.has_shape(expression)
 
-    def is_sound(self, expression: Expression) -> bool:
-        """Whether the units allow it: a constant that carries one is not rounded to a pure number."""
-        return self.rules.units is None or is_sound(expression, self.rules.units)
+    def may_be_written(self, expression: Expression) -> bool:
+        """Whether it has only the operators that there are, and the units allow it: a constant that carries one is not
+        rounded to a pure number."""
+        sound = self.rules.units is None or is_sound(expression, self.rules.units)
+        return sound and self.rules.vocabulary.has(expression)
 
     def front(self, equations: dict[Equation, Fit], linear_ones: tuple[Fit, ...]) -> tuple[Fit, Front]:
         """The chosen equation's fit, and the front with the error on held-out rows."""
@@ -340,7 +342,7 @@ class Finish:
         part = some_rows(every, ROWS_TO_ROUND, self.settings.seed)
         third = self.seconds_left() / 3
         deadline = time.monotonic() + third
-        again = snap(before, part, settings=snapping, deadline=deadline, allow=self.is_sound)
+        again = snap(before, part, settings=snapping, deadline=deadline, allow=self.may_be_written)
         fits = [fit(form, every, settings=FitSettings(time_limit=third)) for form in (again.expression, before)]
         fits = [replace(one, before_rounding=before) for one in (*fits, as_it_is) if self.may_be(one.expression)]
         return min(fits, key=lambda one: description_length(one, every, noise=snapping.noise), default=as_it_is)
