@@ -27,6 +27,9 @@ FACTORED = [
     ("a*b + a*c + d*b + d*c", "(a + d)*(b + c)"),
     ("sin(x*y + x*z)", "sin(x*(y + z))"),
     ("x*z/w + y*z/w + 1", "z*(x + y)/w + 1"),
+    ("w*(x/z + 3/z)", "w*(x + 3)/z"),
+    ("sin(1/(2*w*y**2*(x/z + 3/z)))", "sin(z/(2*w*y**2*(x + 3)))"),
+    ("log((x + y)*(x*z + 5*z))", "log(z*(x + y)*(x + 5))"),
 ]
 # Polynomials in one variable, sums without a common factor, and what is almost a square.
 STAYS = [

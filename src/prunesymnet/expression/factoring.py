@@ -77,7 +77,7 @@ def _sum_of_powers(whole: Polynomial) -> Expression:
 
 
 def _inside(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
-    """What a function is applied to, and what stands below, has its factors in front too."""
+    """What a function is applied to, and what stands in a product or below, has its factors in front too."""
     if operator.name == "sqrt":
         # sqrt(u/2) is sqrt(u)/sqrt(2): what is before the root may cancel with it.
         terms = _factored(to_terms(operands[0]))
@@ -86,7 +86,7 @@ def _inside(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
             if factor > 0:
                 root = to_tree({m: over(c, factor) for m, c in terms.items()})
                 return apply("sqrt", number_tree(factor)) * apply("sqrt", root)
-    if operator.arity == 1 or operator.name == "/":
+    if operator.arity == 1 or operator.name in ("*", "/"):
         operands = tuple(to_tree(_factored(to_terms(operand))) for operand in operands)
     return Apply(operator, operands)
 
