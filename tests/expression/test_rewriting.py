@@ -25,6 +25,9 @@ SIMPLER = [
     ("sin(x + 0.5)*sin(x - 0.5) - 0.5*cos(1.0)", "-0.5*cos(2*x)"),
     ("(0.6*y - x + 2.4)/(y + 4.0)", "0.6 - x/(y + 4.0)"),
     ("(40 - x*(x**2 - 20*x + 2*y + 2))/(x**2 + 2)", "20 - x - 2*x*y/(x**2 + 2)"),
+    ("x*y + 3.0*x + 0.5*y + 1.5 - z", "(x + 0.5)*(y + 3.0) - z"),
+    ("x*sqrt(z) + y*sqrt(z) + 1.79*x + 1.79*y - 9*sqrt(z) - 16.11", "(x + y - 9)*(sqrt(z) + 1.79)"),
+    ("exp(x*y + 2.5*x + 1.5*y**2 + 3.75*y)", "exp((x + 1.5*y)*(y + 2.5))"),
     ("sin(0.5*x - (x - 1.0)**2)", "-sin(x**2 - 2.5*x + 1.0)"),
 ]
 
@@ -50,6 +53,7 @@ def test_laws_are_found_in_the_form_that_their_terms_make(text, expected):
         "(x**2 + y)/(x + 1)",
         "2.5*(x + 1.5)/(x + 3.5)",
         "x + 2.0*y",
+        "x*y + 3.0*x + 0.5*y + 4.0",  # of a product, the last term would be 1.5
         "1e200*x**2*1e200 + 2e200*x*1e200 + 1e200*1e200",
         " + ".join(f"0.{k}*x**{k}*sin({k}.5*y)" for k in range(1, 40)),  # too long to be looked at
     ],

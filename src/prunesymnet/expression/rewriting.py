@@ -1,9 +1,11 @@
-"""What a formula may be with fewer constants: a sum that is nearly a square, waves that are nearly one, a quotient that
-nearly divides, two constants that are nearly the same.
+"""What a formula may be with fewer constants: a sum that is nearly a square or a product of sums, waves that are nearly
+one, a quotient that nearly divides, two constants that are nearly the same.
 
 >>> from prunesymnet.expression.parsing import parse
 >>> print(*fewer_constants(parse("4.0*x**2 - 12.0*x*y + 9.0*y**2 + 1.5")), sep=" | ")
 4.0*(x - 1.5*y)**2 + 1.5
+>>> print(*fewer_constants(parse("x*y + 3.0*x + 0.5*y + 1.5 - z")), sep=" | ")
+(x + 0.5)*(y + 3) - z | (x + 0.5)*(y + 3.0) - z
 >>> print(*fewer_constants(parse("0.6*cos(x) + 0.8*sin(x) + exp(x)")), sep=" | ")
 cos(x - 0.9272952180016123) + exp(x)
 >>> print(*fewer_constants(parse("(0.6*y - x + 2.4)/(y + 4.0)")), sep=" | ")
@@ -27,6 +29,7 @@ from prunesymnet.expression.canonical import algebra, canonical, to_terms
 from prunesymnet.expression.canonical.numbers import Number, OutOfRange, is_one, number, over, size
 from prunesymnet.expression.canonical.terms import (
     GROUP,
+    Atom,
     Monomial,
     Terms,
     constant_value,
@@ -69,9 +72,11 @@ def _other_forms(node: Apply) -> list[Expression]:
     if _is_sum(node):
         terms = _flat(to_terms(node))
         forms = [to_tree(form) for form in (terms, *_one_square(terms), *_one_wave(terms))]
+        forms += _one_product(terms)
     elif node.operator.name == "/":
         above, below = node.operands
-        forms = [whole + rest / below for whole, rest in _divided(_flat(to_terms(above)), _flat(to_terms(below)))]
+        divided = _divided(_flat(to_terms(above)), _flat(to_terms(below)))
+        forms = [to_tree(whole) + to_tree(rest) / below for whole, rest in divided]
         free = len(node.constants)  # a quotient of lines has as many as a number and one over a line: it stays
         forms = [form for form in forms if len(form.constants) < free or not free]
     else:
@@ -270,10 +275,33 @@ def _waves(series: Fourier, argument: Terms, name: str) -> Sequence[Terms]:
     return found
 
 
+# ---- products -----------------------------------------------------------------------------------
+
+
+def _one_product(terms: Terms) -> Iterator[Expression]:
+    """As a product of two sums, and what is left: what stands beside a factor in several terms may stand, times other
+    things, in the rest of the sum as well."""
+    tried: set[tuple[Monomial, ...]] = set()
+    for factor in dict.fromkeys(part for monomial in terms for part in monomial):
+        beside = {_without(m, factor): c for m, c in terms.items() if factor in m}
+        if not 2 <= len(beside) <= len(terms) / 2 or tuple(beside) in tried:
+            continue
+        tried.add(tuple(beside))
+        first = next(iter(beside.values()))
+        sum_of = {m: _exact_or_free(float(over(c, first))) for m, c in beside.items()}
+        *_, (whole, rest) = [({}, terms), *_divided(terms, sum_of)]
+        if len(whole) > 1 and len(rest) == len(terms) - len(sum_of) * len(whole):
+            yield to_tree(sum_of) * to_tree(whole) + to_tree(rest)
+
+
+def _without(monomial: Monomial, factor: tuple[Atom, Number]) -> Monomial:
+    return tuple(part for part in monomial if part != factor)
+
+
 # ---- quotients ----------------------------------------------------------------------------------
 
 
-def _divided(above: Terms, below: Terms) -> Iterator[tuple[Expression, Expression]]:
+def _divided(above: Terms, below: Terms) -> Iterator[tuple[Terms, Terms]]:
     """What a sum divided by another is, and what is left to be divided, as long as each step leaves fewer terms."""
     if len(below) < 2:
         return
@@ -284,7 +312,7 @@ def _divided(above: Terms, below: Terms) -> Iterator[tuple[Expression, Expressio
         if len(rest) >= len(above):
             break
         whole, above = algebra.add(whole, part), rest
-        yield to_tree(whole), to_tree(above)
+        yield whole, above
 
 
 def _step(above: Terms, below: Terms, one: Monomial, two: Monomial) -> tuple[Terms, Terms]:
