@@ -36,7 +36,7 @@ ORDER = {
     "bank": (
         "limits", "bank", "monomials", "targets", "problem", "regression", "best", "scan", "tiles",
         "kernels", "gpu", "query", "families",
-        "family_scan", "family_fit",
+        "family_scan", "family_fit", "dictionary",
     ),
     "structure": (
         "splines", "exponents", "quantities", "smooth", "frame", "groups", "sums", "two_groups", "products", "find",
@@ -52,7 +52,7 @@ ORDER = {
     "search.stages": (
         "base", "power_law", "polynomials", "groups", "beside", "networks", "unwrapping", "fixed_terms", "denominators",
         "pairs", "singles", "tails", "chains", "angles", "rational", "powers", "factored_quotients", "families",
-        "frequencies", "phases", "query_pairs", "pursuit", "grafts", "blocks", "nested", "parts",
+        "dictionaries", "frequencies", "phases", "query_pairs", "pursuit", "grafts", "blocks", "nested", "parts",
     ),
     "studio": (
         "workspace", "words", "safety", "forms", "tables", "searches", "worker", "queue", "front", "looks", "notebook",

@@ -10,6 +10,7 @@ from prunesymnet.search.stages.beside import BESIDE
 from prunesymnet.search.stages.blocks import BLOCKS
 from prunesymnet.search.stages.chains import CHAINS
 from prunesymnet.search.stages.denominators import DENOMINATORS
+from prunesymnet.search.stages.dictionaries import DICTIONARIES
 from prunesymnet.search.stages.factored_quotients import FACTORED_QUOTIENTS
 from prunesymnet.search.stages.families import FAMILIES
 from prunesymnet.search.stages.fixed_terms import FIXED_TERMS
@@ -40,6 +41,7 @@ STAGES: tuple[Stage, ...] = (
     PAIRS,
     SINGLES,
     TAILS,
+    DICTIONARIES,
     IN_GROUPS,
     CHAINS,
     ANGLES,

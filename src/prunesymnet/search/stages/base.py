@@ -27,6 +27,7 @@ from prunesymnet.bank.targets import Factor
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression, canonical
 from prunesymnet.network import Network
+from prunesymnet.operators import UNNESTED
 from prunesymnet.search.archive import ArchiveView, Candidate, Pruned
 from prunesymnet.search.budget import Budget
 from prunesymnet.search.settings import SearchSettings
@@ -278,15 +279,20 @@ class Context:
         return self.grow(self.budget.single_nodes)
 
     @cached_property
+    def nested_bank(self) -> Bank:
+        """As many nodes as there are to be tried one by one, and functions may be inside of others."""
+        return self.grow(len(self.single_bank), unnested=())
+
+    @cached_property
     def pursuit_bank(self) -> Bank:
         return self.pair_bank.first(self.budget.pursuit_nodes)
 
-    def grow(self, size: int) -> Bank:
+    def grow(self, size: int, unnested: tuple[str, ...] = UNNESTED) -> Bank:
         memory = self.scanner.memory * SHARE_OF_MEMORY
         problem = self.problem
         return grow_bank(
             problem.columns, problem.operators.values(), size, memory=memory, dimensions=problem.dimensions,
-            limits=self.settings.constraints.for_banks(),
+            limits=self.settings.constraints.for_banks(), unnested=unnested,
         )  # fmt: skip
 
     def with_reciprocals(self, bank: Bank) -> Bank:

@@ -7,28 +7,18 @@ what is exact is proposed.
 
 from collections.abc import Iterator
 
-from prunesymnet.bank.bank import Bank, grow_bank
 from prunesymnet.bank.query import Query
 from prunesymnet.bank.targets import unwrap
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
 
 
 def propose(context: Context) -> Iterator[Batch]:
-    bank, budget = nested_bank(context), context.budget
+    bank, budget = context.nested_bank, context.budget
     pairs = context.scanner.pairs(context.queries[:1], bank.first(budget.pair_nodes))
     yield Batch([proposal for proposal in pairs.proposals if proposal.exact], pairs.scored)
     targets = unwrap(context.problem.target, (), context.problem.operators)
     singles = context.scanner.singles([Query(target) for target in targets], bank)
     yield Batch([proposal for proposal in singles.proposals if proposal.exact], singles.scored)
-
-
-def nested_bank(context: Context) -> Bank:
-    """As large as the bank whose nodes are tried one by one."""
-    problem, size = context.problem, len(context.single_bank)
-    return grow_bank(
-        problem.columns, problem.operators.values(), size, unnested=(), dimensions=problem.dimensions,
-        limits=context.settings.constraints.for_banks(),
-    )  # fmt: skip
 
 
 NESTED = Stage("nested", When.AFTER_LEVEL, propose)

@@ -1,0 +1,168 @@
+"""Dictionaries: lists of terms of which a target may be a sum, whichever of them it takes.
+
+A sum of terms lies in their span. So one product of matrices with an orthonormal basis of the span tells of thousands
+of targets which of them are such sums, exactly, before anybody asks for the terms. These are found last, by
+elimination, for the few targets that pass.
+
+>>> from prunesymnet.operators import select_operators
+>>> x, z = np.linspace(1, 3, 30), np.sin(np.arange(30.0))
+>>> words = Dictionary.of([Term(np.ones(30), Constant(1)), *terms_of({"x": x, "z": z}, select_operators(["sin", "/"]))])
+>>> targets = np.array([z**2 - 3 * np.sin(x) + 1, np.cos(x + z)])
+>>> words.holds(targets)
+array([ True, False])
+>>> kept = words.shortest(targets[0], np.ones(30))
+>>> [(str(term.expression), round(coefficient, 6)) for term, coefficient in kept]
+[('1', 1.0), ('sin(x)', -3.0), ('z**2', 1.0)]
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prunesymnet.bank.bank import Term
+from prunesymnet.bank.monomials import few_enough, monomial_terms, raised
+from prunesymnet.coefficients.linear import elimination
+from prunesymnet.expression import Constant, Variable, apply
+from prunesymnet.operators import Operator
+
+Array = NDArray[np.float64]
+
+DEPENDENT = 1e-9  # of a column's length: what others leave of it is its rounding
+NEARLY_NONE = 1e-12  # of the squares of a target, as a difference: those that leave more are no sums
+DIGITS = 1e-12  # of a value, and of the median of all: what an exact sum may be off in any row...
+ROUNDING = 3e-15  # ...and of the largest, whose last digits are in every row of a product of matrices
+STILL_SEEN = 1e-6  # of the median: rounding of the largest value must be less, or it hides all other rows
+LARGEST = 1e100  # of a value: squares of larger ones leave the range of floats
+NO_WORDS = ("id", "neg", "abs", "inv", "square", "cube")  # operators that products and quotients have already
+
+
+@dataclass(frozen=True, slots=True)
+class Dictionary:
+    """Terms, of which the first is the constant, and an orthonormal `basis` [k, rows] of their span."""
+
+    terms: tuple[Term, ...]
+    basis: Array
+
+    @classmethod
+    def of(cls, terms: Sequence[Term]) -> "Dictionary":
+        columns = np.array([term.values for term in terms])
+        size = np.sqrt(np.einsum("kn,kn->k", columns, columns))
+        q, r = np.linalg.qr((columns / size[:, None]).T)
+        return cls(tuple(terms), np.asarray(q[:, np.abs(np.diagonal(r)) > DEPENDENT].T))
+
+    def and_also(self, term: Term) -> "Dictionary":
+        """With one more term."""
+        more = self.rest(term.values[None] / np.abs(term.values).max())
+        size = np.sqrt(np.einsum("tn,tn->t", more, more))
+        return Dictionary((*self.terms, term), np.vstack([self.basis, (more / size[:, None])[size > DEPENDENT]]))
+
+    def rest(self, targets: Array) -> Array:
+        """What the span leaves of targets [targets, rows]."""
+        for _ in range(2):  # twice is enough for all digits
+            targets = targets - (targets @ self.basis.T) @ self.basis
+        return targets
+
+    def holds(self, targets: Array) -> NDArray[np.bool_]:
+        """Which of the targets [targets, rows] are sums of the terms; none that is not finite on all rows."""
+        with np.errstate(all="ignore"):
+            largest = np.abs(targets).max(axis=1)
+            along = targets @ self.basis.T
+            left = 1 - np.einsum("tk,tk->t", along, along) / np.einsum("tn,tn->t", targets, targets)
+        found = np.flatnonzero((largest > 1 / LARGEST) & (largest < LARGEST) & (left < NEARLY_NONE))
+        scaled = targets[found] / largest[found, None]
+        out = np.zeros(len(targets), dtype=bool)
+        out[found] = is_rounding(self.rest(scaled), scaled)
+        return out
+
+    def shortest(self, target: Array, weights: Array) -> list[tuple[Term, float]]:
+        """The terms that a target needs, with their coefficients, on rows that are weighted."""
+        root = np.sqrt(weights)
+        columns = np.array([term.values for term in self.terms]) * root
+        best = min(elimination(columns, target * root, int((weights > 0).sum())), key=lambda found: found.length)
+        return [(self.terms[k], coefficient) for k, coefficient in best.kept]
+
+
+def of_size_one(targets: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Targets [targets, rows] divided by their largest values, and which of them can be."""
+    largest = np.abs(targets).max(axis=1)
+    usable = (largest > 1 / LARGEST) & (largest < LARGEST)  # false for what is not a number, too
+    return targets / np.where(usable, largest, 1.0)[:, None], usable
+
+
+def is_rounding(rest: Array, targets: Array) -> NDArray[np.bool_]:
+    """Whether what is left of each target is rounding in every row. A sum of squares does not say so: where one row is
+    far larger than all others, it looks at no other."""
+    if not len(targets):
+        return np.zeros(0, dtype=bool)
+    size = np.abs(targets)
+    usual, largest = np.median(size, axis=1, keepdims=True), size.max(axis=1, keepdims=True)
+    small = np.abs(rest) <= DIGITS * (size + usual) + ROUNDING * largest
+    return np.asarray((small & (ROUNDING * largest <= STILL_SEEN * usual)).all(axis=1))
+
+
+def terms_of(columns: Mapping[str, Array], table: Mapping[str, Operator]) -> list[Term]:
+    """What a formula may be a sum of: the columns, functions of one column, products and quotients of two, and one over
+    a square; as many kinds of them, in this order, as there are rows to tell apart."""
+    rows = len(next(iter(columns.values())))
+    products = monomial_terms(columns, 2)
+    found = products[: len(columns)]
+    quotients = _quotients(columns) if {"/", "inv"} & set(table) else []
+    squared = [Term(term.values**2, term.expression**2) for term in quotients[: len(columns)]]
+    for kind in (
+        functions_of(columns, table),
+        products[len(columns) :],
+        quotients[: len(columns)],
+        quotients[len(columns) :],
+        squared,
+    ):
+        usable = [term for term in kind if _is_usable(term)]
+        if few_enough(1 + len(found) + len(usable), rows):
+            found += usable
+    return found
+
+
+def functions_of(columns: Mapping[str, Array], table: Mapping[str, Operator]) -> list[Term]:
+    """Every function of every column that is finite on the rows; the logarithm is that of the square, where a column
+    changes its sign."""
+    found = []
+    for name, row in table.items():
+        if row.arity == 1 and name not in NO_WORDS:
+            for key, column in columns.items():
+                inside = Term(column, Variable(key))
+                if name == "log" and (column < 0).any():
+                    inside = Term(column**2, Variable(key) ** 2)
+                with np.errstate(all="ignore"):
+                    found.append(Term(np.asarray(row.numpy(inside.values)), apply(row, inside.expression)))
+    return [term for term in found if _is_usable(term)]
+
+
+def _quotients(columns: Mapping[str, Array]) -> list[Term]:
+    """One over each column, then of each two of them."""
+    with np.errstate(all="ignore"):
+        over = [Term(1 / column, 1 / Variable(name)) for name, column in columns.items()]
+        two = [Term(columns[a] / columns[b], Variable(a) / Variable(b)) for a, b in permutations(columns, 2)]
+    return [*over, *two]
+
+
+def _is_usable(term: Term) -> bool:
+    return bool(np.isfinite(term.values).all() and 0 < np.abs(term.values).max() < LARGEST)
+
+
+def polynomials_with_a_function(columns: Mapping[str, Array], table: Mapping[str, Operator]) -> Iterator[Dictionary]:
+    """Polynomials of the columns and of one function of one of them, or quotient of two, of the highest degree that
+    there are rows for: `(x + y - 9)*(sqrt(z) + 2)` is one."""
+    rows, count = len(next(iter(columns.values()))), len(columns)
+    degree = next((d for d in (3, 2) if few_enough(comb(count + 1 + d, d), rows)), 0)
+    if not degree:
+        return
+    products = [Term(np.ones(rows), Constant(1)), *monomial_terms(columns, degree)]  # those of a lower degree first
+    quotients = _quotients(columns) if {"/", "inv"} & set(table) else []
+    for function in (*functions_of(columns, table), *filter(_is_usable, quotients)):
+        powers = [Term(function.values**k, raised(function.expression, k)) for k in range(1, degree + 1)]
+        terms = [one * two for k, one in enumerate(powers, 1) for two in products[: comb(count + degree - k, count)]]
+        if all(map(_is_usable, terms)):
+            yield Dictionary.of([*products, *terms])

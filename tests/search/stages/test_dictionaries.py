@@ -1,0 +1,80 @@
+"""Sums of simple functions of the columns, behind factors, functions and denominators, where they are exact."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from contexts import columns_of, context_of, problem_of, proposals_of, run, stages_named, table, values_of
+from prunesymnet.expression import parse, skeleton, to_text
+from prunesymnet.operators import make_operator
+from prunesymnet.search import search
+from prunesymnet.search.settings import PRESETS
+
+STAGE = stages_named("dictionaries")
+NAMES = {"names": "xyz", "rows": 100, "low": 1.0, "high": 5.0}
+FOUND = [
+    "x*y - 2*log(z) + sqrt(x) + 3*z/y",  # a sum
+    "exp(x)*(y**2 + z + 5)",  # divided by a node
+    "log(2*x + z - log(y) + 4)/cos(z)",  # in a function
+    "(log(x) + 0.833)/(z + 8*y/x)",  # y upside down, and a node with a constant
+    "2*log(x/z) + cos(1/y)",  # a sum and a node
+    "sin(x) + exp(sin(sqrt(y))) - z",  # a function inside a function
+    "x*(x + y + 9)*(sqrt(z) + 1.79)",  # products with a function
+    "u*(0.57*z/y - u + 9.3)*(v + x + 9.2)",  # products with a quotient
+    "(y + z)*(z + cos(x + y + 8))",  # a wave with a phase
+    "cos(y)*exp(y) + log(x) + sin(x*z)",  # a sum and two nodes
+    "sin(z/(2*x*y**2*(x + 3)))",  # a function, a product of powers, and one over a sum
+    "x*y + 2*z - log(y + 3.3)",  # a sum and a constant inside
+    "sin(z/y)*(y + sqrt(x + 4.03))",  # divided by a node, and a constant inside
+]
+
+
+def data_of(text):
+    return table(text, **NAMES | {"names": parse(text).variables})
+
+
+def proposed(data):
+    return proposals_of(run(context_of(data, stages=STAGE)))
+
+
+@pytest.mark.parametrize("text", FOUND)
+def test_exact_sums_are_found(text):
+    data = data_of(text)
+    found = proposed(data)
+    assert found
+    assert all(proposal.exact for proposal in found)
+    best = min(found, key=lambda proposal: proposal.expression.complexity)
+    np.testing.assert_allclose(values_of(best, data.columns), data.y, rtol=1e-4)
+
+
+@pytest.mark.parametrize("text", FOUND[:11])
+def test_nothing_is_proposed_where_there_is_noise(text):
+    data = data_of(text)
+    noise = 1e-6 * np.random.default_rng(0).normal(size=data.rows)
+    assert proposed(replace(data, y=data.y * (1 + noise))) == []
+
+
+@pytest.mark.parametrize("text", ["exp(sin(x*y))/(z + cos(x + y*z))", "sin(x*exp(y*z/9) + 1/(x + y))"])
+def test_nothing_is_proposed_for_other_formulas(text):
+    assert proposed(data_of(text)) == []
+
+
+def test_a_product_of_sums_is_shown_as_one():
+    data = data_of("x*(x + y + 9)*(sqrt(z) + 1.79)")
+    found = search(data, replace(PRESETS["default"], max_fits=300, workers=1))
+    assert skeleton(found.best.expression) == skeleton(parse("x*(x + y + 9)*(sqrt(z) + 1.79)"))
+
+
+def test_without_quotients_and_with_an_operator_of_ones_own():
+    soft = make_operator("soft", lambda u: np.log1p(np.exp(u)))
+    columns = columns_of(**NAMES)
+    target = 2 * np.log1p(np.exp(columns["x"])) - columns["y"] * columns["z"] + 4
+    found = proposals_of(run(context_of(problem_of(columns, target, ["+", "-", "*", soft]), stages=STAGE)))
+    assert found
+    np.testing.assert_allclose(values_of(found[0], columns), target, rtol=1e-9)
+
+
+def test_the_same_formulas_every_time():
+    one, two = (proposed(data_of(FOUND[1])) for _ in range(2))
+    assert [to_text(p.expression) for p in one] == [to_text(p.expression) for p in two]
