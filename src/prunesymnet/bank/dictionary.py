@@ -69,11 +69,11 @@ class Dictionary:
     def holds(self, targets: Array) -> NDArray[np.bool_]:
         """Which of the targets [targets, rows] are sums of the terms; none that is not finite on all rows."""
         with np.errstate(all="ignore"):
-            largest = np.abs(targets).max(axis=1)
             along = targets @ self.basis.T
             left = 1 - np.einsum("tk,tk->t", along, along) / np.einsum("tn,tn->t", targets, targets)
-        found = np.flatnonzero((largest > 1 / LARGEST) & (largest < LARGEST) & (left < NEARLY_NONE))
-        scaled = targets[found] / largest[found, None]
+            found = np.flatnonzero(left < NEARLY_NONE)  # none of those that are not finite
+            scaled, usable = of_size_one(targets[found])
+        found, scaled = found[usable], scaled[usable]
         out = np.zeros(len(targets), dtype=bool)
         out[found] = is_rounding(self.rest(scaled), scaled)
         return out

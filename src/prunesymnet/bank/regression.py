@@ -61,17 +61,17 @@ class Residual:
 
 def _orthonormal(root: Array, terms: Array | tuple[()]) -> Array:
     """An orthonormal basis of the constant and the terms, all weighted."""
-    basis = [root]
+    basis = np.empty((1 + len(terms), len(root)))
+    basis[0], count = root, 1
     for term in terms:
         column = term * root
         size = np.sqrt(column @ column)
-        for _ in range(2):
-            for other in basis:
-                column = column - (column @ other) * other
+        for _ in range(2):  # twice is enough for all digits
+            column = column - (basis[:count] @ column) @ basis[:count]
         length = np.sqrt(column @ column)
         if length > DEPENDENT * size and np.isfinite(length):
-            basis.append(column / length)
-    return np.array(basis)
+            basis[count], count = column / length, count + 1
+    return basis[:count]
 
 
 def unexplained(terms: Array, regression: Regression) -> Array:

@@ -43,14 +43,14 @@ def propose(context: Context) -> Iterator[Batch]:
 def factors(problem: Problem, columns: int, most: int) -> list[Factor]:
     """Products of up to so many columns, each to a power from -2 to 2: the simplest first."""
     usable = problem.nonzero_columns
-    found: list[tuple[int, Term]] = []
-    for powers in islice(_powers(tuple(usable), columns), LOOKED_AT * most):
+    every = islice(_powers(tuple(usable), columns), LOOKED_AT * most)
+    simplest = sorted(every, key=lambda powers: sum(abs(exponent) for _, exponent in powers))[:most]
+    found = []
+    for powers in simplest:
         values = np.prod([usable[name] ** float(exponent) for name, exponent in powers], axis=0)
         trees = [raised(Variable(name), exponent) for name, exponent in powers]
-        size = sum(abs(exponent) for _, exponent in powers)
-        found.append((size, Term(values, reduce(Expression.__mul__, trees))))
-    found.sort(key=lambda entry: entry[0])
-    return [Factor(term) for _, term in found[:most]]
+        found.append(Factor(Term(values, reduce(Expression.__mul__, trees))))
+    return found
 
 
 def _powers(names: tuple[str, ...], columns: int) -> Iterator[tuple[tuple[str, int], ...]]:

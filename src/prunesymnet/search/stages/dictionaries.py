@@ -53,6 +53,7 @@ NEARBY = 0.05  # the same for a member and its derivatives, at a point of the gr
 WAVES = 200  # nodes of which a wave may be
 PAIRED = 1600  # nodes of which two may be missing
 TOLD_APART = 1e-3  # of the length of a node: what another leaves of it, where single precision tells
+SINGLE_PRECISION = 1e-3  # of what is explained: the error that it may have then
 CHECKED = 64  # of the best two nodes, in double precision
 REFINED = 200  # of such members: some milliseconds for all
 NEGLIGIBLE = 1e-6  # of a target's size: no law has such a term, but what is smooth and no sum of few terms has
@@ -240,11 +241,15 @@ def _with_a_function(context: Context, products: Factors) -> Found:
 
 def _all_sums(dictionaries: Iterable[Dictionary], every: Iterable[Targets]) -> Found:
     """Which targets are sums of the terms of a dictionary."""
+    ways = list(every)
+    stacked = np.concatenate([targets.values for targets in ways])
+    starts = np.cumsum([0, *(len(targets.values) for targets in ways)])
     hits, scored = [], 0
     for words in dictionaries:
-        for targets in every:
-            scored += len(targets.values)
-            hits += [targets.hit(k, words) for k in np.flatnonzero(words.holds(targets.values)).tolist()]
+        scored += len(stacked)
+        for place in np.flatnonzero(words.holds(stacked)).tolist():
+            way = int(np.searchsorted(starts, place, side="right")) - 1
+            hits.append(ways[way].hit(place - int(starts[way]), words))
     return hits, scored
 
 
@@ -377,7 +382,8 @@ def _with_two_nodes(context: Context, words: Dictionary) -> Found:
             scored += len(apart) ** 2 // 2
             along = single @ left[k].astype(np.float32)
             explained = (along**2)[:, None] + (along[None, :] - alike * along[:, None]) ** 2 / across
-            best = np.argpartition(-explained.reshape(-1), CHECKED)[:CHECKED]
+            best = np.flatnonzero(explained.reshape(-1) > 1 - SINGLE_PRECISION)
+            best = best[np.argsort(-explained.reshape(-1)[best], kind="stable")[:CHECKED]]
             one, two = np.divmod(best, len(apart))
             pairs = orthonormal(np.stack([apart[one], apart[two]], axis=1))
             rest = 1 - np.square(pairs @ left[k]).sum(axis=1)
