@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from contexts import context_of, problem, stages_named
+from contexts import columns_of, context_of, problem, stages_named, table_of
 from prunesymnet.coefficients import fit
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
-from prunesymnet.expression import parse
-from prunesymnet.search import SearchSettings, SearchStatus
+from prunesymnet.expression import parse, skeleton
+from prunesymnet.search import SearchSettings, SearchStatus, search
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.fitting import Fitter
 from prunesymnet.search.rows import Rows
@@ -175,3 +175,28 @@ def test_the_constants_of_the_formula_itself_are_not_missed_terms():
     context = given("3*x*y + 1", noise=0.01)
     off = measure(parse("2.99*x*y + 1.001"), context.problem.data)  # its derivatives explain what is left
     assert hidden_share(context, off) is not None
+
+
+NOISE = np.random.default_rng(3).normal(size=90)
+COLUMNS = columns_of(rows=90, low=1.0, high=5.0, names="xyz")
+LAW = 0.5 * COLUMNS["x"] * COLUMNS["y"] ** 2 / COLUMNS["z"]
+
+
+@pytest.mark.parametrize(
+    "target", [LAW + 0.005 * LAW.std() * NOISE, LAW * (1 + 0.005 * NOISE)], ids=["alike", "shares"]
+)
+def test_noise_around_a_short_formula_ends_the_search_before_the_slow_stages(target):
+    stages = set()
+    settings = SearchSettings(workers=1, max_fits=3000)
+    found = search(table_of(COLUMNS, target), settings, watch=lambda update: stages.add(update.stage))
+    assert found.status is SearchStatus.NOISE_FLOOR
+    assert skeleton(found.best.expression) == skeleton(parse("x*y**2/(2*z)"))
+    assert not stages & {"families", "in_groups_again", "query_pairs", "pursuit", "fits"}
+
+
+def test_noise_around_a_long_formula_does_not_end_it_so_early():
+    long = LAW + 3 * COLUMNS["x"] - 2 * COLUMNS["y"] * COLUMNS["z"] + 0.5 * COLUMNS["z"] ** 2
+    stages = set()
+    data = table_of(COLUMNS, long + 0.005 * long.std() * NOISE)
+    search(data, SearchSettings(workers=1, max_fits=400), watch=lambda update: stages.add(update.stage))
+    assert "families" in stages

@@ -56,6 +56,7 @@ from prunesymnet.search.stopping import (
     Limits,
     Patience,
     Progress,
+    is_short,
     looks_like_noise,
     no_more_time,
 )
@@ -68,6 +69,8 @@ from prunesymnet.structure.relevance import Relevant
 from prunesymnet.units import find_groups, units_of_constants
 
 SCREENING = Stage("columns", When.START)  # what is found while columns are chosen
+BEFORE_NOISE = ("groups", "pairs", "singles", "tails")  # stages of a level after which noise is looked for
+SHARES_ASKED = 4  # times in a level: whether that is noise whose size goes with the target takes a tenth of a second
 FITS_AT_A_TIME = 16  # of those that waited, between two looks at whether to stop
 
 
@@ -297,10 +300,11 @@ class _Search:
         `alone`, its next level comes next."""
         context = self.refocused(context, level)
         here = self.ahead.at(context, level)
-        if self.take(here.run(When.LEVEL), here, self.settings.exhaustive.fits):
+        seen: list[Expression] = []
+        if self.take(self.unless_noise(here.run(When.LEVEL), here, seen), here, self.settings.exhaustive.fits):
             return SearchStatus.EXACT
         self.levels = level + 1
-        if not self.archive.exact and self.is_noise_left(here, progress, last=last):
+        if not self.archive.exact and (seen or self.is_noise_left(here, progress, last=last)):
             # Errors that are shares may hide the law in the rows of small values.
             status = self.with_errors_as_shares(search=True) or SearchStatus.NOISE_FLOOR
             return None if status is SearchStatus.FINISHED else status
@@ -315,6 +319,39 @@ class _Search:
             return SearchStatus.EXACT
         ended = self.with_errors_as_shares() if last else None
         return None if ended is SearchStatus.FINISHED else ended
+
+    def unless_noise(
+        self, batches: Iterable[tuple[Stage, Batch]], context: Context, seen: list[Expression]
+    ) -> Iterator[tuple[Stage, Batch]]:
+        """The batches of a level, until what is left of a short formula looks like noise: that is then `seen`. Slow
+        stages could only find what is longer and as good."""
+        before, refuted = None, set[Expression]()
+        for stage, batch in batches:
+            if stage is not before and stage.name not in BEFORE_NOISE and not self.archive.exact:
+                best = self.archive.by_length()[0]
+                if best.expression not in refuted:
+                    noise = is_short(best.expression) and looks_like_noise(context, best.fit)
+                    if noise or (len(refuted) < SHARES_ASKED and self.is_noise_of_shares(best, context.budget.level)):
+                        seen.append(best.expression)
+                        self.waiting.proposals.clear()
+                        return
+                    refuted.add(best.expression)
+            before = stage
+            yield stage, batch
+
+    def is_noise_of_shares(self, best: Candidate, level: int) -> bool:
+        """Whether a formula of those so far is short, and leaves what looks like noise, with errors that are shares of
+        the values, where those of the best one grow with these."""
+        train = self.rows.train
+        if not self.may_be_shares or not grow_with_target(
+            train, train.y - evaluate(best.expression, train.columns).values
+        ):
+            return False
+        other = self.other_with_shares()
+        other.begin()
+        shortest = other.archive.by_length()[0]
+        context = other.contexts.all(other.rows, other.archive)[-1].at(level)
+        return is_short(shortest.expression) and self.is_longer_than(other) and looks_like_noise(context, shortest.fit)
 
     def with_errors_as_shares(self, *, search: bool = False) -> SearchStatus | None:
         """Where errors seem to be shares of the values (the formulas so far, fitted anew, describe the rows in fewer

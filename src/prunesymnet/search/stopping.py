@@ -12,7 +12,7 @@ from prunesymnet.bank.query import left_by
 from prunesymnet.bank.regression import Regression, unexplained
 from prunesymnet.coefficients import Fit
 from prunesymnet.data import weighted_around
-from prunesymnet.expression import compile_expression, evaluate
+from prunesymnet.expression import Expression, compile_expression, evaluate
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.settings import SearchSettings, SearchStatus
 from prunesymnet.search.stages.base import SAYS_SOMETHING, Context
@@ -26,6 +26,7 @@ MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation, by level: if no more can
 ROWS_TO_CHECK = 2000  # for noise: more rows than banks are scanned with, so that less can be hidden
 BANK = 400  # nodes whose pairs are tried on the residuals
 CLEARLY = 4.0  # bits more than chance
+SPARE_SYMBOLS, SPARE_CONSTANTS = 6, 2  # of a short formula: beyond those that join its columns, and free ones
 LEAST_LEFT = 1e-300  # of a sum of squares, for its logarithm: where nothing is left, nothing stands out
 
 
@@ -102,6 +103,17 @@ class Patience:
         self.waited += 1
         simple = best.expression.complexity <= SIMPLE or best.stage in FINAL
         return simple or self.waited > MORE_BATCHES
+
+
+def is_short(formula: Expression) -> bool:
+    """Whether a formula has little to spare: one that describes the rows as well could hardly be shorter.
+
+    >>> from prunesymnet.expression import parse
+    >>> [is_short(parse(text)) for text in ("0.5*x*y*z**2", "1.5*x*exp(-0.3*y)", "1.5*x**2 - 0.3*x*y + y**2")]
+    [True, True, False]
+    """
+    spare = formula.complexity - (2 * len(formula.variables) - 1)
+    return bool(formula.variables) and spare <= SPARE_SYMBOLS and len(formula.constants) <= SPARE_CONSTANTS
 
 
 def looks_like_noise(context: Context, chosen: Fit | None, *, settled: bool = False) -> bool:
