@@ -25,6 +25,7 @@ ROWS_PER_COEFFICIENT = 2.5  # at least: fewer rows are fitted by any curve
 NEXT_TO_NOTHING = 1e-20  # of the logarithm's variation: a product of powers alone explains y
 CLEARLY = 10.0  # bits: one in a thousand
 NEARLY_ALL = 1e-3  # of what a product of powers leaves of y: what is left is the spline's own error
+MOST_LEFT = 0.25  # of y's variation: what leaves more may be chance in a wave that the rows do not follow
 AS_GOOD = 4.0  # times what the best factor leaves: a rounded one may leave so much, and loses no more than chance
 SPLINE_ERROR = 1e-4  # of what a product of powers leaves of y: by that much, curves differ in how a spline fits them
 NOTHING_LEFT = 1e-6  # the same where the factor is not one that a person would write
@@ -178,8 +179,10 @@ class ProductFrame:
         to odd powers."""
         if best.left <= (NEARLY_ALL if best.is_round else NOTHING_LEFT) * self.left_by_power_law:
             return True
-        return best.is_round and all(
-            looks_like_noise(p, others) for p in (self.power_law.with_columns(curve), best.smooth)
+        return (
+            best.is_round
+            and best.left <= MOST_LEFT * self.variation
+            and all(looks_like_noise(p, others) for p in (self.power_law.with_columns(curve), best.smooth))
         )
 
 

@@ -40,8 +40,8 @@ from prunesymnet.search.stages.polynomials import weighted_sum
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-DIVIDED_IN_A_FUNCTION = 1 / 2  # of the bank's nodes, by which y is divided before each function is undone
-DIVIDED = 1 / 5  # the same where one more term is looked for
+DIVIDED_IN_A_FUNCTION = 2500  # nodes by which y is divided before each function is undone
+DIVIDED = 1000  # the same where one more term is looked for
 SIMPLE = 60  # nodes by which y is divided before two functions are undone, or where dictionaries are many
 PRODUCTS = 4  # times as many products of powers as chains begin with
 A_FUNCTION = 2  # symbols: its own, and a sign
@@ -218,7 +218,7 @@ def _inside(state: Targets, functions: list[Function]) -> Iterator[Targets]:
 def _sums(context: Context, words: Dictionary, products: Factors) -> Found:
     """y itself, and divided by nodes, as sums."""
     problem, nodes = context.problem, Factors.nodes(context.single_bank)
-    inside = nodes.first(int(DIVIDED_IN_A_FUNCTION * len(nodes.values)))
+    inside = nodes.first(DIVIDED_IN_A_FUNCTION)
     return _all_sums(
         [words],
         chain(
@@ -269,7 +269,7 @@ def _quotients(context: Context, words: Dictionary) -> Found:
 
 def _lacking_a_term(context: Context) -> Iterator[Targets]:
     """y, what is in a function of it, and y divided by nodes: what may be a sum but for one term."""
-    nodes = Factors.nodes(context.single_bank).first(int(DIVIDED * len(context.single_bank)))
+    nodes = Factors.nodes(context.single_bank).first(DIVIDED)
     return chain(_itself(context.problem, 1), _divided(context.problem, nodes, 0))
 
 
