@@ -36,7 +36,7 @@ ORDER = {
     "bank": (
         "limits", "bank", "monomials", "targets", "problem", "regression", "best", "scan", "tiles",
         "kernels", "gpu", "query", "families",
-        "family_scan", "family_fit", "dictionary",
+        "family_scan", "family_fit", "dictionary", "ways_down",
     ),
     "structure": (
         "splines", "exponents", "quantities", "smooth", "frame", "groups", "sums", "two_groups", "products", "find",
@@ -52,7 +52,8 @@ ORDER = {
     "search.stages": (
         "base", "power_law", "polynomials", "groups", "beside", "networks", "unwrapping", "fixed_terms", "denominators",
         "pairs", "singles", "tails", "chains", "angles", "rational", "powers", "factored_quotients", "families",
-        "dictionaries", "frequencies", "phases", "query_pairs", "pursuit", "grafts", "blocks", "nested", "parts",
+        "missing_terms", "dictionaries", "frequencies", "phases", "query_pairs", "pursuit", "grafts", "blocks", "nested",
+        "parts",
     ),
     "studio": (
         "workspace", "words", "safety", "forms", "tables", "searches", "worker", "queue", "front", "looks", "notebook",

@@ -152,11 +152,13 @@ def _is_usable(term: Term) -> bool:
     return bool(np.isfinite(term.values).all() and 0 < np.abs(term.values).max() < LARGEST)
 
 
-def polynomials_with_a_function(columns: Mapping[str, Array], table: Mapping[str, Operator]) -> Iterator[Dictionary]:
-    """Polynomials of the columns and of one function of one of them, or quotient of two, of the highest degree that
-    there are rows for: `(x + y - 9)*(sqrt(z) + 2)` is one."""
+def polynomials_with_a_function(
+    columns: Mapping[str, Array], table: Mapping[str, Operator], beside: int = 0
+) -> Iterator[tuple[Term, Dictionary]]:
+    """Each function of a column, or quotient of two, and the polynomials of it and of the columns, of the highest
+    degree that there are rows for, `beside` so many other terms: `(x + y - 9)*(sqrt(z) + 2)` is one of sqrt(z)."""
     rows, count = len(next(iter(columns.values()))), len(columns)
-    degree = next((d for d in (3, 2) if few_enough(comb(count + 1 + d, d), rows)), 0)
+    degree = next((d for d in (3, 2) if few_enough(comb(count + 1 + d, d) + beside, rows)), 0)
     if not degree:
         return
     products = [Term(np.ones(rows), Constant(1)), *monomial_terms(columns, degree)]  # those of a lower degree first
@@ -165,4 +167,4 @@ def polynomials_with_a_function(columns: Mapping[str, Array], table: Mapping[str
         powers = [Term(function.values**k, raised(function.expression, k)) for k in range(1, degree + 1)]
         terms = [one * two for k, one in enumerate(powers, 1) for two in products[: comb(count + degree - k, count)]]
         if all(map(_is_usable, terms)):
-            yield Dictionary.of([*products, *terms])
+            yield function, Dictionary.of([*products, *terms])

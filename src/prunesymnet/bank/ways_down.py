@@ -1,0 +1,130 @@
+"""Thousands of targets at once: y divided by many factors, and what is inside of functions of these.
+
+Where `targets` takes operators off y one by one, these are matrices [targets, rows], which products of matrices test
+all together (`dictionary`); the steps that lead to a target are made when it is asked for.
+
+>>> from prunesymnet.data import make_dataset
+>>> from prunesymnet.expression import Variable
+>>> x = np.array([1.0, 2.0, 3.0])
+>>> problem = Problem.of(make_dataset(x, x * np.exp(x), names=["x"]), ["*", "exp"], rows=3, seed=0)
+>>> for targets in divided(problem, Factors.of([Term(x, Variable("x"))], rows=3), functions=1):
+...     print(targets.values.round(3), [type(step).__name__ for step in targets.steps(0)])
+[[ 2.718  7.389 20.086]] ['Factor']
+[[  2.718  29.556 180.77 ]] ['Factor']
+[[1. 2. 3.]] ['Factor', 'Function']
+[[1.    3.386 5.197]] ['Factor', 'Function']
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prunesymnet.bank.bank import Bank, Term
+from prunesymnet.bank.dictionary import Dictionary
+from prunesymnet.bank.problem import Problem
+from prunesymnet.bank.targets import Factor, Function, Step, Target, invertible
+
+Array = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+A_FUNCTION = 2  # symbols: its own, and a sign
+
+
+class Hit(NamedTuple):
+    """A target, by the steps that lead to it, and the dictionary of whose terms it is a sum. With a `denominator`, it
+    is the target times that which is a sum, and one of the terms may be the target `itself`. `rough`: a constant in a
+    term is known to some digits, and so are the coefficients."""
+
+    complexity: int
+    steps: tuple[Step, ...]
+    dictionary: Dictionary
+    denominator: Term | None = None
+    itself: Term | None = None
+    rough: bool = False
+
+
+Found = tuple[list[Hit], int]  # and how many formulas were scored
+
+
+class Factors(NamedTuple):
+    """What y is divided by, or multiplied with: their values [factors, rows], and each as a term."""
+
+    values: Array
+    term: Callable[[int], Term]
+
+    @classmethod
+    def of(cls, terms: list[Term], rows: int) -> "Factors":
+        return cls(np.array([term.values for term in terms]).reshape(-1, rows), terms.__getitem__)
+
+    @classmethod
+    def nodes(cls, bank: Bank) -> "Factors":
+        return cls(bank.values, bank.term)
+
+    def first(self, count: int) -> "Factors":
+        return Factors(self.values[:count], self.term)
+
+
+class Targets(NamedTuple):
+    """What is left of y on a way down [targets, rows]: by some factors (None: by none), of which each target has one
+    (`which`), divided by it or times it, and then inside of functions; others may come `first`."""
+
+    values: Array
+    factors: Factors | None
+    which: Numbers
+    divides: bool = True
+    functions: tuple[Function, ...] = ()
+    first: tuple[Function, ...] = ()
+
+    def steps(self, k: int) -> tuple[Step, ...]:
+        if self.factors is None:
+            return self.functions
+        return (*self.first, Factor(self.factors.term(int(self.which[k])), self.divides), *self.functions)
+
+    def hit(self, k: int, dictionary: Dictionary, more: int = 0) -> Hit:
+        """That a target is a sum, in a formula with so many symbols more."""
+        factor = 0 if self.factors is None else self.factors.term(int(self.which[k])).expression.complexity
+        functions = len(self.first) + len(self.functions)
+        return Hit(factor + A_FUNCTION * functions + more, self.steps(k), dictionary)
+
+
+def target_of(problem: Problem, steps: tuple[Step, ...]) -> Target | None:
+    """One target, with the weights of its rows; None where too few rows have it."""
+    return problem.target.undo(*steps) if steps else problem.target
+
+
+def itself(problem: Problem, functions: int) -> Iterator[Targets]:
+    """y, and what is inside of up to so many functions of it."""
+    yield from _inside_functions(problem, [Targets(problem.y[None], None, np.zeros(1, dtype=np.int64))], 0, functions)
+
+
+def divided(problem: Problem, factors: Factors, functions: int, *, least: int = 0, first: int = 0) -> Iterator[Targets]:
+    """y divided by the factors, and times them, and what is inside of at least and at most so many functions of these;
+    and the same with what is inside of a function of y, if one may come `first`."""
+    which = np.arange(len(factors.values))
+    for start in itself(problem, first):
+        with np.errstate(all="ignore"):
+            both = [(start.values / factors.values, True), (start.values * factors.values, False)]
+        states = [Targets(values, factors, which, divides, (), start.functions) for values, divides in both]
+        yield from _inside_functions(problem, states, least, functions)
+
+
+def _inside_functions(problem: Problem, states: list[Targets], least: int, most: int) -> Iterator[Targets]:
+    signed = [Function(row, sign) for row in invertible(problem.operators) for sign in (1, -1)]
+    for depth in range(most + 1):
+        if depth >= least:
+            yield from states
+        if depth < most:
+            states = [inner for state in states for inner in _inside(state, signed)]
+
+
+def _inside(state: Targets, functions: list[Function]) -> Iterator[Targets]:
+    """What is inside of each function, of those targets that have it in all rows."""
+    for function in functions:
+        with np.errstate(all="ignore"):
+            values = function.down(state.values)
+        there = np.flatnonzero(np.isfinite(values).all(axis=1))
+        if len(there):
+            further = (*state.functions, function)
+            yield state._replace(values=values[there], which=state.which[there], functions=further)
