@@ -28,6 +28,7 @@ FOUND = [
     "6*x/(y + z + 1.3) + sin(x)",  # a sum over a sum, with a function
     "sqrt((y + log(x))/(z + 2.1*sqrt(y) + 0.4))",  # in a function
     "x*y + 2*z - log(y + 3.3)",  # a sum and a constant inside
+    "sin(5.1/y) - 1.11*sin(x)",  # a wave of another frequency
     "u/z - 0.19*y**2 + 8.15/(x + 3.9)",  # the same, where functions of the column are all but that
     "sin(z/y)*(y + sqrt(x + 4.03))",  # divided by a node, and a constant inside
 ]

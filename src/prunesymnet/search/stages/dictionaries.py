@@ -20,6 +20,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from prunesymnet.bank import families
 from prunesymnet.bank.bank import Term
 from prunesymnet.bank.dictionary import Dictionary, functions_of, of_size_one, polynomials_with_a_function, terms_of
 from prunesymnet.bank.monomials import few_enough
@@ -66,8 +67,9 @@ def propose(context: Context) -> Iterator[Batch]:
         partial(with_two_nodes, context, words),
         partial(_with_a_function, context, products),
         partial(_with_a_denominator, context, words),
-        partial(with_a_member, context, without_functions(words), SIMPLE),
-        partial(with_a_member, context, words, DIVIDED),
+        partial(with_a_member, context, without_functions(words), SIMPLE, families.SIMPLE),
+        partial(with_a_member, context, words, DIVIDED, families.SIMPLE),
+        partial(with_a_member, context, words, 0, families.WAVES[:1]),
     ):
         hits, scored = way()
         found = _formulas(problem, hits)

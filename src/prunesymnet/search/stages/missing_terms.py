@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Bank, Term
 from prunesymnet.bank.dictionary import Dictionary, is_rounding, of_size_one
-from prunesymnet.bank.families import SIMPLE as FAMILIES
-from prunesymnet.bank.families import Members, members, orthonormal
+from prunesymnet.bank.families import Family, Members, members, orthonormal
 from prunesymnet.bank.family_fit import refined
 from prunesymnet.bank.family_scan import Hit as FamilyHit
 from prunesymnet.bank.query import Query
@@ -178,13 +177,13 @@ def _is_algebraic(node: Expression) -> bool:
     return not isinstance(node, Apply) or node.operator.name in ("*", "/", "inv", "pow", "square", "neg")
 
 
-def with_a_member(context: Context, words: Dictionary, factors: int) -> Found:
+def with_a_member(context: Context, words: Dictionary, factors: int, families: Sequence[Family]) -> Found:
     """Sums with a member of a family. At a point of the grid it leaves little, and nothing once its constant is fitted;
     so those that leave least are refined, all in one batch."""
     problem = context.problem
     known = Vocabulary(problem.operators)
     inside = [Term(column, Variable(name)) for name, column in problem.columns.items()]
-    found = members([*inside, *nodes_of(context)], [family for family in FAMILIES if known.has(family.template)])
+    found = members([*inside, *nodes_of(context)], [family for family in families if known.has(family.template)])
     asked = list(_lacking_a_term(context, factors)) if len(found) else []
     rest = words.rest(found.columns.reshape(-1, len(problem.y)))
     apart = orthonormal(rest.reshape(found.columns.shape)).astype(np.float32)
