@@ -45,7 +45,7 @@ class Hit(NamedTuple):
     rough: bool = False
 
 
-Found = tuple[list[Hit], int]  # and how many formulas were scored
+Found = tuple[list[Hit], int]  # and how many targets were tested
 
 
 class Factors(NamedTuple):

@@ -20,6 +20,7 @@ STAGES: Mapping[str, str] = MappingProxyType(
         "rational": "Trying quotients of polynomials",
         "powers": "Trying products of several powers",
         "factored_quotients": "Trying quotients with a factor in front",
+        "dictionaries": "Looking for exact sums of simple functions",
         "families": "Looking for constants inside functions",
         "groups": "Looking for groups of columns",
         "in_groups": "Searching formulas of a group of columns",

@@ -71,9 +71,9 @@ def propose(context: Context) -> Iterator[Batch]:
         partial(with_a_member, context, words, DIVIDED, families.SIMPLE),
         partial(with_a_member, context, words, 0, families.WAVES[:1]),
     ):
-        hits, scored = way()
+        hits, tested = way()
         found = _formulas(problem, hits)
-        yield Batch(found, scored)
+        yield Batch(found, tested)
         if found:
             return
         context.check()
@@ -135,29 +135,29 @@ def _all_sums(dictionaries: Iterable[Dictionary], every: Iterable[Targets]) -> F
     ways = list(every)
     stacked = np.concatenate([targets.values for targets in ways])
     starts = np.cumsum([0, *(len(targets.values) for targets in ways)])
-    hits, scored = [], 0
+    hits, tested = [], 0
     for words in dictionaries:
-        scored += len(stacked)
+        tested += len(stacked)
         for place in np.flatnonzero(words.holds(stacked)).tolist():
             way = int(np.searchsorted(starts, place, side="right")) - 1
             hits.append(ways[way].hit(place - int(starts[way]), words))
-    return hits, scored
+    return hits, tested
 
 
 def _quotients(context: Context, words: Dictionary) -> Found:
     """y, or what is in a function of it, as a sum divided by a node and a constant."""
     problem, bank = context.problem, context.single_bank
-    hits, scored = [], 0
+    hits, tested = [], 0
     for targets in itself(problem, 1) if problem.divides else ():
         target = Term(targets.values[0], Constant(1))
         more = words.and_also(target)
-        scored += len(bank)
+        tested += len(bank)
         with np.errstate(all="ignore"):
             there = np.flatnonzero(more.holds(bank.values * target.values)).tolist()
         for k in there:
             hit = targets.hit(0, more, int(bank.complexity[k]))
             hits.append(hit._replace(denominator=bank.term(k), itself=target))
-    return hits, scored
+    return hits, tested
 
 
 def _with_a_denominator(context: Context, words: Dictionary) -> Found:
@@ -171,15 +171,15 @@ def _with_a_denominator(context: Context, words: Dictionary) -> Found:
     pairs = [(words, functions)] if few_enough(len(words.terms) + len(functions), len(problem.y)) else []
     every = polynomials_with_a_function(problem.columns, problem.operators, beside=len(simple) + 1)
     pairs += [(dictionary, [*simple, function]) for function, dictionary in every]
-    hits, scored = [], 0
+    hits, tested = [], 0
     for targets in itself(problem, 1):
-        scored += len(pairs)
+        tested += len(pairs)
         for above, below in pairs:
             found = _denominator(above, below, targets.values[0])
             if found is not None:
                 hit = targets.hit(0, above, found.expression.complexity)
                 hits.append(hit._replace(denominator=found, rough=True))
-    return hits, scored
+    return hits, tested
 
 
 def _denominator(above: Dictionary, below: Sequence[Term], target: Array) -> Term | None:

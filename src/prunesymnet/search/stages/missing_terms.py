@@ -88,12 +88,12 @@ class Nodes(NamedTuple):
 def with_a_node(context: Context, words: Dictionary) -> Found:
     """Sums with one node of a bank."""
     every = [(targets, *_what_is_left(words, targets.values)) for targets in _lacking_a_term(context)]
-    hits, scored = [], 0
+    hits, tested = [], 0
     for nodes in (Nodes.of(context.single_bank), Nodes.of(context.nested_bank)):
         apart = nodes.directions(words)
         single = apart.T.astype(np.float32)
         for targets, left, size in every:
-            scored += len(left) * len(apart)
+            tested += len(left)
             best = np.abs(left.astype(np.float32) @ single).argmax(axis=1)
             rest = left - np.einsum("tn,tn->t", left, apart[best])[:, None] * apart[best]
             near = np.flatnonzero((np.einsum("tn,tn->t", rest, rest) < NEARLY_ALL) & (size > 0))
@@ -101,7 +101,7 @@ def with_a_node(context: Context, words: Dictionary) -> Found:
             for k in near[is_rounding(rest[near] * size[near, None], scaled)].tolist():
                 node = int(best[k])
                 hits.append(targets.hit(k, words.and_also(nodes.term(node)), int(nodes.complexity[node])))
-    return hits, scored
+    return hits, tested
 
 
 def _what_is_left(words: Dictionary, targets: Array) -> tuple[Array, Array]:
@@ -121,10 +121,10 @@ def with_a_wave(context: Context, words: Dictionary) -> Found:
     bank = context.single_bank.first(WAVES)
     waves = np.stack([np.sin(bank.values), np.cos(bank.values)], axis=1)
     apart = orthonormal(words.rest(waves.reshape(-1, waves.shape[2])).reshape(waves.shape))
-    hits, scored = [], 0
+    hits, tested = [], 0
     for targets in _lacking_a_term(context):
         left, size = _what_is_left(words, targets.values)
-        scored += len(left) * len(bank)
+        tested += len(left)
         explained = (left @ apart[:, 0].T) ** 2 + (left @ apart[:, 1].T) ** 2
         for k in np.flatnonzero((explained.max(axis=1) > 1 - NEARLY_ALL) & (size > 0)).tolist():
             node = int(explained[k].argmax())
@@ -133,7 +133,7 @@ def with_a_wave(context: Context, words: Dictionary) -> Found:
                 more = more.and_also(Term(values, apply(name, inside)))
             if more.holds(targets.values[[k]]).all():
                 hits.append(targets.hit(k, more, inside.complexity + A_FUNCTION))
-    return hits, scored
+    return hits, tested
 
 
 def with_two_nodes(context: Context, words: Dictionary) -> Found:
@@ -148,11 +148,11 @@ def with_two_nodes(context: Context, words: Dictionary) -> Found:
     alike = single @ single.T
     across = 1 - alike * alike
     across[np.tril(across < np.inf) | (across < TOLD_APART)] = np.inf
-    hits, scored = [], 0
+    hits, tested = [], 0
     for targets in chain(itself(problem, 0), divided(problem, columns, 0)):
         left, size = _what_is_left(words, targets.values)
         for k in np.flatnonzero(size > 0).tolist():
-            scored += len(apart) ** 2 // 2
+            tested += 1
             along = single @ left[k].astype(np.float32)
             explained = (along**2)[:, None] + (along[None, :] - alike * along[:, None]) ** 2 / across
             best = np.flatnonzero(explained.reshape(-1) > 1 - SINGLE_PRECISION)
@@ -165,7 +165,7 @@ def with_two_nodes(context: Context, words: Dictionary) -> Found:
                 more = words.and_also(nodes.term(i)).and_also(nodes.term(j))
                 if more.holds(targets.values[[k]]).all():
                     hits.append(targets.hit(k, more, int(nodes.complexity[i] + nodes.complexity[j])))
-    return hits, scored
+    return hits, tested
 
 
 def without_functions(words: Dictionary) -> Dictionary:
@@ -207,7 +207,7 @@ def with_a_member(context: Context, words: Dictionary, factors: int, families: S
         more = words.and_also(term)
         if more.holds(targets.values[[k]]).all():
             hits.append(targets.hit(k, more, term.expression.complexity)._replace(rough=True))
-    return hits, len(found) * sum(len(targets.values) for targets in asked)
+    return hits, sum(len(targets.values) for targets in asked)
 
 
 def _near(
