@@ -1,7 +1,8 @@
 """Every number that grows with the level of a search, in one place.
 
-A search goes through levels, and each has several times the formulas of the one before: level 0 takes about half a
-second on one core, level 1 five, level 2 a minute. So what costs most (pairs: the square of their bank) grows slowest.
+A search goes through levels, and each has several times the formulas of the one before: where nothing ends it, level 0
+takes some seconds on one core, level 1 about a minute. So what costs most (pairs: the square of their bank) grows
+slowest.
 
 >>> [Budget.of(level).pair_nodes for level in range(3)]
 [400, 1200, 3600]
