@@ -79,6 +79,11 @@ def test_without_quotients_and_with_an_operator_of_ones_own():
     np.testing.assert_allclose(values_of(found[0], columns), target, rtol=1e-9)
 
 
+def test_more_columns_than_rows_tell_nothing():
+    columns = columns_of(rows=12, names=[f"x{k}" for k in range(15)])
+    assert proposals_of(run(context_of(problem_of(columns, np.arange(12.0) ** 2), stages=STAGE))) == []
+
+
 def test_the_same_formulas_every_time():
     one, two = (proposed(data_of(FOUND[1])) for _ in range(2))
     assert [to_text(p.expression) for p in one] == [to_text(p.expression) for p in two]

@@ -32,6 +32,7 @@ from prunesymnet.search.stages.base import Batch, Context, Stage, When
 from prunesymnet.search.stages.chains import factors as products_of_powers
 from prunesymnet.search.stages.missing_terms import (
     DIVIDED,
+    NODES,
     with_a_member,
     with_a_node,
     with_a_wave,
@@ -57,6 +58,8 @@ def propose(context: Context) -> Iterator[Batch]:
         return
     one = Term(np.ones_like(problem.y), Constant(1))
     words = Dictionary.of([one, *terms_of(problem.columns, problem.operators)])
+    if not few_enough(len(words.terms), len(problem.y)):  # so many columns make any target
+        return
     powers = products_of_powers(problem, len(problem.columns), PRODUCTS * context.budget.chain_factors)
     products = Factors.of([factor.term for factor in powers], len(problem.y))
     for way in (
@@ -107,7 +110,7 @@ def _formulas(problem: Problem, hits: list[Hit]) -> list[Proposal]:
 
 def _sums(context: Context, words: Dictionary, products: Factors) -> Found:
     """y itself, and divided by nodes, as sums."""
-    problem, nodes = context.problem, Factors.nodes(context.single_bank)
+    problem, nodes = context.problem, Factors.nodes(context.single_bank.first(NODES))
     inside = nodes.first(DIVIDED_IN_A_FUNCTION)
     return _all_sums(
         [words],
@@ -146,7 +149,7 @@ def _all_sums(dictionaries: Iterable[Dictionary], every: Iterable[Targets]) -> F
 
 def _quotients(context: Context, words: Dictionary) -> Found:
     """y, or what is in a function of it, as a sum divided by a node and a constant."""
-    problem, bank = context.problem, context.single_bank
+    problem, bank = context.problem, context.single_bank.first(NODES)
     hits, tested = [], 0
     for targets in itself(problem, 1) if problem.divides else ():
         target = Term(targets.values[0], Constant(1))

@@ -26,7 +26,8 @@ from prunesymnet.search.stages.families import nodes_of
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-DIVIDED = 1000  # the same where one more term is looked for
+NODES = 25_000  # of a bank, at most: matrices of several times that size are made of them
+DIVIDED = 1000  # nodes by which y is divided before another term is looked for
 IN_THE_SPAN = 1e-8  # of a node's size: what the span leaves of it is rounding
 NEARLY_ALL = 1e-12  # of what the span leaves of a target: what one node must leave of that, to be all that is missing
 NEARBY = 0.05  # the same for a member and its derivatives, at a point of the grid: its best constant is elsewhere
@@ -89,7 +90,8 @@ def with_a_node(context: Context, words: Dictionary) -> Found:
     """Sums with one node of a bank."""
     every = [(targets, *_what_is_left(words, targets.values)) for targets in _lacking_a_term(context)]
     hits, tested = [], 0
-    for nodes in (Nodes.of(context.single_bank), Nodes.of(context.nested_bank)):
+    for bank in (context.single_bank, context.nested_bank):
+        nodes = Nodes.of(bank.first(NODES))
         apart = nodes.directions(words)
         single = apart.T.astype(np.float32)
         for targets, left, size in every:
