@@ -52,7 +52,7 @@ def test_exact_sums_are_found(text):
     np.testing.assert_allclose(values_of(best, data.columns), data.y, rtol=1e-4)
 
 
-@pytest.mark.parametrize("text", FOUND[:11])
+@pytest.mark.parametrize("text", FOUND[1:4])
 def test_nothing_is_proposed_where_there_is_noise(text):
     data = data_of(text)
     noise = 1e-6 * np.random.default_rng(0).normal(size=data.rows)
