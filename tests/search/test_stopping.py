@@ -198,5 +198,5 @@ def test_noise_around_a_long_formula_does_not_end_it_so_early():
     long = LAW + 3 * COLUMNS["x"] - 2 * COLUMNS["y"] * COLUMNS["z"] + 0.5 * COLUMNS["z"] ** 2
     stages = set()
     data = table_of(COLUMNS, long + 0.005 * long.std() * NOISE)
-    search(data, SearchSettings(workers=1, max_fits=400), watch=lambda update: stages.add(update.stage))
+    search(data, SearchSettings(workers=1, max_fits=200), watch=lambda update: stages.add(update.stage))
     assert "families" in stages
