@@ -7,14 +7,14 @@ The grid follows the data: its step is 1/range of u. Where u has long tails (x*y
 rows: the others would need a grid too fine to scan, and they come in when the frequency is known.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.bank.bank import Bank, Term
+from prunesymnet.bank.bank import LEAF, Bank, Term
 from prunesymnet.bank.query import EXACT, Proposal, Query
 from prunesymnet.bank.regression import Regression, Residual
 from prunesymnet.coefficients.linear import weighted_least_squares
@@ -22,6 +22,7 @@ from prunesymnet.expression import Constant, apply
 from prunesymnet.search.stages.base import Batch, Context, Part, Stage, When
 
 Array = NDArray[np.float64]
+Single = NDArray[np.float32]
 
 FREQUENCIES = 2048  # on the grid of a node: up to some 300 waves over its range
 LOWER = 4  # of the nodes that are less simple, only the lower part of them is scanned
@@ -33,8 +34,9 @@ PURE = 0.3  # of a wave's size that may be off for it to be tried as a sine or c
 
 
 def parts(context: Context) -> Iterator[Part]:
-    """Waves of simple nodes, alone, beside a term, in sums."""
-    yield from (Part(context, kind) for kind in (lower_frequencies, waves_of_products, waves_beside_terms))
+    """Waves of simple nodes, alone, beside a term, in sums, and of columns inside functions and behind factors."""
+    kinds = (lower_frequencies, waves_of_products, waves_beside_terms, waves_inside)
+    yield from (Part(context, kind) for kind in kinds)
 
 
 def lower_frequencies(context: Context) -> Iterator[Batch]:
@@ -60,6 +62,17 @@ def waves_beside_terms(context: Context) -> Iterator[Batch]:
     yield Batch(waves.proposals(hits, queries, grids))
     more = waves.beside_the_best(hits, queries, grids)
     yield Batch(waves.proposals(waves.scan(more, grids), more, grids))
+
+
+def waves_inside(context: Context) -> Iterator[Batch]:
+    """In a function, times a simple factor or over it, and both: what is left of the target when these are undone."""
+    bank = context.pair_bank
+    waves = Waves(bank, context.scanner.keep, functions_of(context))
+    queries = [query for query in context.queries if query.target.steps and not query.fixed_terms]
+    columns = [node for node in range(len(bank)) if bank.operator[node] == LEAF][: context.budget.wave_nodes]
+    if queries:
+        grids = {node: Grid.of(bank.values[node], FREQUENCIES // LOWER) for node in columns}
+        yield Batch(waves.proposals(waves.scan(queries, grids), queries, grids))
 
 
 def _alone(context: Context, bank: Bank, grids: "dict[int, Grid]") -> Batch:
@@ -99,17 +112,14 @@ def scan_frequencies(u: Array, grid: Grid, regressions: list[Regression], keep: 
         weights = np.ones_like(u) if regression.weights is None else regression.weights
         cut = Regression(regression.target, regression.fixed_terms, np.where(grid.rows, weights, 0.0))
         residuals.append(Residual.of(cut))
-    gains: list[list[Array]] = [[] for _ in regressions]
-    single = np.float32
+    columns = _Columns.of(residuals)
+    gains: list[Array] = []
     with np.errstate(all="ignore"):
         for start in range(0, len(grid.frequencies), CHUNK):
-            phase = np.outer(grid.frequencies[start : start + CHUNK], u).astype(single)
-            sine, cosine = np.sin(phase), np.cos(phase)
-            for residual, found in zip(residuals, gains, strict=True):
-                found.append(_both(sine, cosine, residual))
+            phase = np.outer(grid.frequencies[start : start + CHUNK], u).astype(np.float32)
+            gains.append(columns.explained_by(np.sin(phase), np.cos(phase)))
     out = []
-    for gain in gains:
-        total = np.concatenate(gain)
+    for total in np.concatenate(gains).T:
         # Neighbours on the grid are one frequency: only the tops of hills count.
         padded = np.concatenate([[-1.0], total, [-1.0]])
         top = np.flatnonzero((total >= padded[:-2]) & (total >= padded[2:]))
@@ -118,18 +128,40 @@ def scan_frequencies(u: Array, grid: Grid, regressions: list[Regression], keep: 
     return out
 
 
-def _both(sine: NDArray[np.float32], cosine: NDArray[np.float32], residual: Residual) -> Array:
-    """The part explained by both columns together, for each frequency."""
-    weights = (residual.root**2).astype(np.float32)
-    rest = (residual.values * residual.root).astype(np.float32)
-    basis = (residual.basis * residual.root).astype(np.float32).T
-    along, across = sine @ basis, cosine @ basis
-    ss = (sine * sine) @ weights - np.einsum("kq,kq->k", along, along)
-    cc = (cosine * cosine) @ weights - np.einsum("kq,kq->k", across, across)
-    sc = (sine * cosine) @ weights - np.einsum("kq,kq->k", along, across)
-    s, c = sine @ rest, cosine @ rest
-    det = np.maximum(ss * cc - sc * sc, SINGULAR)
-    return residual.explained + np.asarray((s * s * cc + c * c * ss - 2 * s * c * sc) / det, dtype=np.float64)
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """What waves are multiplied with, a column [rows, regressions] for each regression: its weights, what is left of
+    its target, and its fixed terms, as many of them as any regression has."""
+
+    weights: Single
+    targets: Single
+    fixed: list[Single]
+    explained: Array
+
+    @classmethod
+    def of(cls, residuals: list[Residual]) -> "_Columns":
+        def columns(parts: Iterable[Array]) -> Single:
+            return np.array(list(parts), dtype=np.float32).T
+
+        most = max((len(r.basis) for r in residuals), default=0)
+        return cls(
+            weights=columns(r.root**2 for r in residuals),
+            targets=columns(r.values * r.root for r in residuals),
+            fixed=[
+                columns(r.basis[p] * r.root if p < len(r.basis) else 0 * r.root for r in residuals) for p in range(most)
+            ],
+            explained=np.array([r.explained for r in residuals]),
+        )
+
+    def explained_by(self, sine: Single, cosine: Single) -> Array:
+        """The part explained by both together [frequencies, regressions]."""
+        ss, cc, sc = (sine * sine) @ self.weights, (cosine * cosine) @ self.weights, (sine * cosine) @ self.weights
+        for fixed in self.fixed:
+            along, across = sine @ fixed, cosine @ fixed
+            ss, cc, sc = ss - along * along, cc - across * across, sc - along * across
+        s, c = sine @ self.targets, cosine @ self.targets
+        det = np.maximum(ss * cc - sc * sc, SINGULAR)
+        return self.explained + np.asarray((s * s * cc + c * c * ss - 2 * s * c * sc) / det, dtype=np.float64)
 
 
 def refined(u: Array, grid: Grid, frequency: float, regression: Regression) -> float:
