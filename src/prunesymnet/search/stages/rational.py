@@ -21,7 +21,7 @@ from prunesymnet.search.stages.base import Batch, Context, Stage, When
 Array = NDArray[np.float64]
 
 DEGREES = range(1, 5), range(1, 4)  # of numerator and denominator
-DEPENDENT = 1e-9  # a smallest singular value this small, relative to the next: there is one null vector
+DEPENDENT = 1e-7  # a smallest singular value this small, relative to the next: there is one null vector
 STILL_DEPENDENT, NEGLIGIBLE = 1e-10, 1e-3  # for taking out a term: what must remain, and how small it must be
 
 
