@@ -25,7 +25,7 @@ from prunesymnet.selection import NEAR_TIE
 
 Array = NDArray[np.float64]
 
-STANDARD_ERRORS = 2.0  # of a rank correlation, by which residuals must grow with the target so that it is not by chance
+STANDARD_ERRORS = 2.0  # by which residuals must grow with the target so that it is not by chance
 LARGEST_SHARE = 0.1  # weights of 1/y**2 are themselves as wrong as y: a mean is off by the square of this share, 1%
 
 
@@ -36,9 +36,15 @@ def makes_a_difference(data: Dataset) -> bool:
 
 
 def grow_with_target(data: Dataset, residual: Array) -> bool:
-    """Whether residuals are larger where the target is."""
-    sizes, values = (_ranks(np.abs(part)) for part in (residual, data.y))
-    return bool(np.corrcoef(sizes, values)[0, 1] * np.sqrt(data.rows - 1) > STANDARD_ERRORS)
+    """Whether residuals are larger where the target is: by their ranks, or by their mean squares in the rows of large
+    values and the others. Where a formula misses what matters for small values only, just the latter says so."""
+    sizes, values = np.abs(residual), np.abs(data.y)
+    if np.corrcoef(_ranks(sizes), _ranks(values))[0, 1] * np.sqrt(data.rows - 1) > STANDARD_ERRORS:
+        return True
+    large = values > np.median(values)
+    below, above = (max(float((sizes[rows] ** 2).sum() / data.rows), SMALLEST) for rows in (~large, large))
+    # A mean square of m residuals by chance has a logarithm with the standard error sqrt(2/m).
+    return bool(np.log(above / below) > STANDARD_ERRORS * np.sqrt(8 / data.rows))
 
 
 def weight_bits(weights: Array | None) -> float:
