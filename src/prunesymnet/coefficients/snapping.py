@@ -56,6 +56,7 @@ INVISIBLE = (
 READ_AS_ONE = 1e-6  # of the variation: an R² of 0.999999, and all digits that people look at are nines
 FREE_FIT_GAINS = 100.0  # times less error, and more: then the exponent is no fraction with something small left over
 LEAST_SECONDS = 1e-3  # of a fit: the first step is taken even when no time is left
+MANY_CONSTANTS = 8  # in a formula: dozens of closed forms of each, and all pairs
 FRACTIONS = (1, 2, 3, 4)  # denominators of the exponents that laws have
 
 
@@ -188,9 +189,14 @@ class _Rounding:
     def all_roundings(self, state: _State) -> _State:
         """Whole numbers, then closed forms, then one constant for two, then what takes fewer, then fewer digits."""
         state = self.repeat(state, _whole_numbers)
-        if self.settings.closed_forms:
+        if self.settings.closed_forms and not self.has_too_many(state):
             state = self.repeat(state, _closed)
         return self.shorten(self.rewrite(self.tie(state)))
+
+    def has_too_many(self, state: _State) -> bool:
+        """Whether it has so many constants, and none of them to all digits, that some are near to anything by chance,
+        and each other's."""
+        return len(state.errors) > MANY_CONSTANTS and not self.is_exact(state)
 
     def is_exact(self, state: _State) -> bool:
         """Whether it leaves rounding errors alone."""
@@ -225,7 +231,7 @@ class _Rounding:
 
     def tie(self, state: _State) -> _State:
         """One constant for two, as long as the data allow."""
-        return self.as_another(state, tied)
+        return state if self.has_too_many(state) else self.as_another(state, tied)
 
     def as_another(self, state: _State, forms: Callable[[Expression], Iterator[Expression]]) -> _State:
         """The first of these forms that the data allow, and of the forms of that one, and so on."""

@@ -289,9 +289,24 @@ def _one_product(terms: Terms) -> Iterator[Expression]:
         tried.add(tuple(beside))
         first = next(iter(beside.values()))
         sum_of = {m: _exact_or_free(float(over(c, first))) for m, c in beside.items()}
-        *_, (whole, rest) = [({}, terms), *_divided(terms, sum_of)]
-        if len(whole) > 1 and len(rest) == len(terms) - len(sum_of) * len(whole):
+        whole, rest = _multiples(terms, sum_of)
+        if len(whole) > 1:
             yield to_tree(sum_of) * to_tree(whole) + to_tree(rest)
+
+
+def _multiples(terms: Terms, sum_of: Terms) -> tuple[Terms, Terms]:
+    """By what another sum can be multiplied so that all terms of the product are among these, about; and the rest."""
+    whole: Terms = {}
+    rest = dict(terms)
+    leading = algebra.to_power({next(iter(sum_of)): 1}, -1)
+    for monomial, coefficient in terms.items():
+        if monomial in rest:
+            part = algebra.multiply({monomial: coefficient}, leading)
+            taken = {_match(rest, entry) for entry in _times(part, sum_of)}
+            if None not in taken and len(taken) == len(sum_of):
+                whole = algebra.add(whole, part)
+                rest = {m: c for m, c in rest.items() if m not in taken}
+    return whole, rest
 
 
 def _without(monomial: Monomial, factor: tuple[Atom, Number]) -> Monomial:
@@ -320,12 +335,19 @@ def _step(above: Terms, below: Terms, one: Monomial, two: Monomial) -> tuple[Ter
     part = algebra.multiply({one: above[one]}, algebra.to_power({two: below[two]}, -1))
     left = dict(above)
     for taken, coefficient in _times(part, below):
-        match = next((own for own in left if _alike(own, taken, SAME)), None)
-        if match is not None and math.isclose(left[match], coefficient, rel_tol=ABOUT):
+        match = _match(left, (taken, coefficient))
+        if match is not None:
             del left[match]
         else:
             left = algebra.add(left, {taken: -coefficient})
     return part, left
+
+
+def _match(terms: Terms, entry: tuple[Monomial, Number]) -> Monomial | None:
+    """The term that is about this one."""
+    monomial, coefficient = entry
+    own = monomial if monomial in terms else next((m for m in terms if _alike(m, monomial, SAME)), None)
+    return own if own is not None and math.isclose(terms[own], coefficient, rel_tol=ABOUT) else None
 
 
 def _times(part: Terms, terms: Terms) -> list[tuple[Monomial, Number]]:
