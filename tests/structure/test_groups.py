@@ -93,6 +93,26 @@ def test_differences_are_of_the_tables_own_numbers():
     assert [str(formula) for formula in made.shown[2:]] == ["x - y", "x + y"]
 
 
+def test_of_columns_that_are_far_apart_differences_are_of_equal_sizes():
+    x, y = np.linspace(1, 2, 9), np.linspace(5, 3, 9)
+    made = Quantities.of({"x": x, "y": y}).with_differences({"x": x, "y": y}, {"x": 1e-20, "y": 1e3})
+    np.testing.assert_allclose(made.values[2], x - y)
+    assert [str(formula) for formula in made.formulas[2:]] == ["x - y", "x + y"]
+    assert [str(formula) for formula in made.shown[2:]] == ["x - 1e-23*y", "x + 1e-23*y"]
+
+
+@pytest.mark.parametrize("law", [law for law in LAWS if "-" in LAWS[law] or "+" in LAWS[law]])
+def test_groups_with_sums_are_found_in_any_units(law):
+    columns = columns_of(rows=ROWS, low=1.0, high=4.0, names="uxyz")
+    y = evaluate(parse(law), columns).values
+    units = {"u": 1e-9, "x": 1e5, "y": 1e20, "z": 1e-12}
+    found = find_structure(columns, y, np.full(ROWS, 1 / ROWS), units)
+    table = {name: column * units[name] for name, column in columns.items()}
+    assert same_group(found, LAWS[law], columns)
+    in_table = evaluate(found.groups[0].shown, table).values
+    assert np.ptp(in_table / found.groups[0].values) < 1e-9 * np.abs(in_table / found.groups[0].values).max()
+
+
 def test_a_product_of_two_functions_is_found_where_no_group_is():
     found, _, y = found_in("exp(-(x - 2)**2)/(1 + (y - 2)**2)")
     assert isinstance(found, Product)

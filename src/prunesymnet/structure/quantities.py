@@ -14,7 +14,19 @@ from prunesymnet.structure.exponents import Vectors
 
 Array = NDArray[np.float64]
 
+COMPARABLE = 1e3  # times the unit of a column: what has another beyond that is nothing beside it, or all there is
 LARGEST_LOG = 600.0  # of a group in units of its median: beyond lie no floats
+
+
+def ratio_of_units(one: float, two: float) -> float:
+    """With what the values of one column are multiplied before those of another are added: by the ratio of their units,
+    as the table has them, or not at all where their sizes are far apart. Then they are not numbers of the same thing.
+
+    >>> ratio_of_units(1e3, 1e2), ratio_of_units(1e3, 1e-20)
+    (10.0, 1.0)
+    """
+    ratio = one / two
+    return ratio if 1 / COMPARABLE <= ratio <= COMPARABLE else 1.0
 
 
 @dataclass(frozen=True)
@@ -47,17 +59,20 @@ class Quantities:
         return cls(names, names, values, len(kept))
 
     def with_differences(self, columns: Mapping[str, Array], units: Mapping[str, float]) -> "Quantities":
-        """With the differences and sums of any two columns that are of one size, as numbers of the same thing are;
-        `units` are what the columns have been divided by."""
+        """With the differences and sums of any two columns, as the table has them, or of about equal size where they
+        are far apart there; `units` are what the columns have been divided by."""
         formulas, shown, values = [*self.formulas], [*self.shown], [*self.values]
         for (one, first), (two, second) in combinations(columns.items(), 2):
-            ratio = units.get(one, 1.0) / units.get(two, 1.0)
+            ratio = ratio_of_units(units.get(one, 1.0), units.get(two, 1.0))
+            in_table = units.get(one, 1.0) / units.get(two, 1.0) / ratio
             for sign in (-1, 1):
                 made = ratio * first + sign * second
                 if (made != 0).all() and np.ptp(made) > 0:
-                    left = Variable(one) if ratio == 1 else Constant(ratio) * Variable(one)
-                    for known, start in ((formulas, left), (shown, Variable(one))):
-                        known.append(start + Variable(two) if sign > 0 else start - Variable(two))
+                    for known, left, right in (
+                        (formulas, times(ratio, one), Variable(two)),
+                        (shown, Variable(one), times(in_table, two)),
+                    ):
+                        known.append(left + right if sign > 0 else left - right)
                     values.append(made)
         return Quantities(tuple(formulas), tuple(shown), np.array(values), self.columns)
 
@@ -80,6 +95,10 @@ class Quantities:
             values = np.prod([np.power(self.values[k], exponent) for k, exponent in parts], axis=0)
         made = [[(formulas[k], exponent) for k, exponent in parts] for formulas in (self.formulas, self.shown)]
         return Quantity(np.broadcast_to(values, self.values.shape[1:]), _quotient(made[0]), _quotient(made[1]))
+
+
+def times(factor: float, name: str) -> Expression:
+    return Variable(name) if factor == 1 else Constant(factor) * Variable(name)
 
 
 def _quotient(parts: list[tuple[Expression, float]]) -> Expression:

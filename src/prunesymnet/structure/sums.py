@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.expression import Constant, Expression, Variable
+from prunesymnet.expression import Constant, Expression
 from prunesymnet.structure.frame import CLEARLY, KNOTS, Found, ProductFrame
-from prunesymnet.structure.quantities import Quantity, even_index
+from prunesymnet.structure.quantities import Quantity, even_index, times
 from prunesymnet.structure.smooth import curve_of
 
 Array = NDArray[np.float64]
@@ -39,12 +39,9 @@ class _Terms:
     kinds: tuple[int, ...]
 
     @classmethod
-    def of(cls, columns: Mapping[str, Array], units: Mapping[str, float]) -> "_Terms":
-        """Of the columns in one unit for all, as the table has them."""
-        common = max(units.get(name, 1.0) for name in columns)
-        size = {name: units.get(name, 1.0) / common for name in columns}
-        shown = {name: Variable(name) for name in columns}
-        here = {name: v if size[name] == 1 else Constant(size[name]) * v for name, v in shown.items()}
+    def of(cls, columns: Mapping[str, Array], size: Mapping[str, float], shown_size: Mapping[str, float]) -> "_Terms":
+        """Of the columns multiplied by these sizes, which are others for the table's own."""
+        here, shown = ({name: times(factors[name], name) for name in columns} for factors in (size, shown_size))
         values = _combined({name: size[name] * column for name, column in columns.items()}, 2)
         formulas, as_shown = (_combined(names, Constant(2)) for names in (here, shown))
         return cls(
@@ -83,10 +80,19 @@ class _Terms:
 
 
 def find_sum(frame: ProductFrame, columns: Mapping[str, Array], units: Mapping[str, float]) -> Found | None:
-    """The sum that y depends on beside a product of powers; None where none can be claimed."""
+    """The sum that y depends on beside a product of powers; None where none can be claimed. Columns are added as the
+    table has them, and if that is nothing, as they are here, divided by `units`."""
     if not 2 <= len(columns) <= MOST_COLUMNS:
         return None
-    terms = _Terms.of(columns, units)
+    own = {name: units.get(name, 1.0) for name in columns}
+    largest, smallest, alike = max(own.values()), min(own.values()), dict.fromkeys(columns, 1.0)
+    found = _sum_of(frame, _Terms.of(columns, {name: unit / largest for name, unit in own.items()}, alike))
+    if found is not None or largest == smallest:
+        return found
+    return _sum_of(frame, _Terms.of(columns, alike, {name: smallest / unit for name, unit in own.items()}))
+
+
+def _sum_of(frame: ProductFrame, terms: _Terms) -> Found | None:
     sums: list[Sum] = [((k, 1),) for k in range(len(terms.formulas))]
     known: dict[Sum, float] = {}
     for _ in range(MOST_TERMS):

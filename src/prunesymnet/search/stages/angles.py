@@ -25,6 +25,7 @@ from prunesymnet.expression import Constant, Expression, Variable, apply
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
 from prunesymnet.search.stages.polynomials import weighted_sum
 from prunesymnet.structure.frame import CLEARLY, chance_bits
+from prunesymnet.structure.quantities import ratio_of_units
 from prunesymnet.structure.smooth import LinearPart
 
 Array = NDArray[np.float64]
@@ -57,7 +58,7 @@ def angles(problem: Problem) -> list[Angle]:
     """Columns, and differences and sums of two that are of one size."""
     found = [Angle(column, Variable(name), (name,)) for name, column in problem.columns.items()]
     for one, two in combinations(problem.columns, 2):
-        if problem.scales.get(one, 1.0) == problem.scales.get(two, 1.0):
+        if ratio_of_units(problem.scales.get(one, 1.0), problem.scales.get(two, 1.0)) == 1:
             first, second = problem.columns[one], problem.columns[two]
             found.append(Angle(first - second, Variable(one) - Variable(two), (one, two)))
             found.append(Angle(first + second, Variable(one) + Variable(two), (one, two)))
