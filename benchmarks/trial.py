@@ -20,6 +20,7 @@ import numpy as np
 
 from benchmarks import record
 from benchmarks.conditions import FRESH, LIMIT, POINTS, STOPPING
+from benchmarks.identity import without_rounding
 from benchmarks.methods import Array, method
 from benchmarks.methods.ours import stops_on_fresh, takes_units
 from benchmarks.methods.registry import METHODS
@@ -176,7 +177,7 @@ def measure(trial: Trial) -> dict[str, Any]:
             fitted = in_the_problems_units(trial, problem, fitted)
             row["fitted"] = to_text(fitted)
         found = in_the_problems_units(trial, problem, found)
-        found = read_again(found) if trial.other_units else found
+        found = read_again(without_rounding(canonical(found), fresh.columns)) if trial.other_units else found
         return row | judge(problem, found, fresh, fitted)
     except Exception:
         return row | {

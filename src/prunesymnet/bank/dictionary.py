@@ -15,9 +15,10 @@ array([ True, False])
 [('1', 1.0), ('sin(x)', -3.0), ('z**2', 1.0)]
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from functools import partial, reduce
+from itertools import combinations, permutations
 from math import comb
 
 import numpy as np
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 from prunesymnet.bank.bank import Term
 from prunesymnet.bank.monomials import few_enough, monomial_terms, raised
 from prunesymnet.coefficients.linear import elimination
-from prunesymnet.expression import Constant, Variable, apply
+from prunesymnet.expression import Constant, Expression, Variable, apply
 from prunesymnet.operators import Operator
 
 Array = NDArray[np.float64]
@@ -119,10 +120,46 @@ def terms_of(columns: Mapping[str, Array], table: Mapping[str, Operator]) -> lis
         quotients[len(columns) :],
         squared,
     ):
-        usable = [term for term in kind if _is_usable(term)]
+        usable = [term for term in kind if is_usable(term)]
         if few_enough(1 + len(found) + len(usable), rows):
             found += usable
     return found
+
+
+def products_of(columns: Mapping[str, Array], table: Mapping[str, Operator]) -> list[Term]:
+    """Products and quotients of up to three columns, and of squares; as many kinds of them, in this order, as there are
+    rows to tell apart."""
+    rows = len(next(iter(columns.values())))
+    ways = (1, -1) if {"/", "inv"} & set(table) else (1,)
+    single = [(name, sign) for sign in ways for name in columns]
+    pairs = [(one, two) for one, two in combinations(single, 2) if one[0] != two[0]]
+    triples = [three for three in combinations(single, 3) if len({name for name, _ in three}) == 3]
+    squares = [(one, one) for one in single]
+    found: list[Term] = []
+    for kind in (
+        [(one,) for one in single],
+        pairs,
+        [three for three in triples if sum(sign for _, sign in three) > 0],
+        squares,
+        [(one, one, two) for one in single for two in single if one[0] != two[0]],
+    ):
+        terms = [term for term in map(partial(_product, columns), kind) if is_usable(term)]
+        if few_enough(1 + len(found) + len(terms), rows):
+            found += terms
+    return found
+
+
+def _product(columns: Mapping[str, Array], powers: Iterable[tuple[str, int]]) -> Term:
+    """Of columns, and of those that are divided by."""
+    exponents: dict[str, int] = {}
+    for name, sign in powers:
+        exponents[name] = exponents.get(name, 0) + sign
+    with np.errstate(all="ignore"):
+        values = np.prod([columns[name] ** float(e) for name, e in exponents.items()], axis=0)
+    above = [raised(Variable(name), e) for name, e in exponents.items() if e > 0]
+    below = [raised(Variable(name), -e) for name, e in exponents.items() if e < 0]
+    top: Expression = reduce(Expression.__mul__, above) if above else Constant(1)
+    return Term(values, top / reduce(Expression.__mul__, below) if below else top)
 
 
 def functions_of(columns: Mapping[str, Array], table: Mapping[str, Operator]) -> list[Term]:
@@ -137,7 +174,7 @@ def functions_of(columns: Mapping[str, Array], table: Mapping[str, Operator]) ->
                     inside = Term(column**2, Variable(key) ** 2)
                 with np.errstate(all="ignore"):
                     found.append(Term(np.asarray(row.numpy(inside.values)), apply(row, inside.expression)))
-    return [term for term in found if _is_usable(term)]
+    return [term for term in found if is_usable(term)]
 
 
 def _quotients(columns: Mapping[str, Array]) -> list[Term]:
@@ -148,7 +185,7 @@ def _quotients(columns: Mapping[str, Array]) -> list[Term]:
     return [*over, *two]
 
 
-def _is_usable(term: Term) -> bool:
+def is_usable(term: Term) -> bool:
     return bool(np.isfinite(term.values).all() and 0 < np.abs(term.values).max() < LARGEST)
 
 
@@ -163,8 +200,8 @@ def polynomials_with_a_function(
         return
     products = [Term(np.ones(rows), Constant(1)), *monomial_terms(columns, degree)]  # those of a lower degree first
     quotients = _quotients(columns) if {"/", "inv"} & set(table) else []
-    for function in (*functions_of(columns, table), *filter(_is_usable, quotients)):
+    for function in (*functions_of(columns, table), *filter(is_usable, quotients)):
         powers = [Term(function.values**k, raised(function.expression, k)) for k in range(1, degree + 1)]
         terms = [one * two for k, one in enumerate(powers, 1) for two in products[: comb(count + degree - k, count)]]
-        if all(map(_is_usable, terms)):
+        if all(map(is_usable, terms)):
             yield function, Dictionary.of([*products, *terms])

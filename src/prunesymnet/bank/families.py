@@ -176,6 +176,16 @@ FACTORS = (Family.of("1/(exp(t*g) - 1)", _rising), Family.of("1 - exp(t*g)", _fa
 """Of products with a node. Their logarithms are among the simple ones; but where points are noisy, those of the target
 are far off, or there are none."""
 
+BEFORE_SUMS = (
+    Family.of("exp(t*g)", _rates),
+    Family.of("g**t", _exponents),
+    *(Family.of(text, _above) for text in ("g + t", "1/(g + t)**2", "1/sqrt(g + t)", "sqrt(g + t)", "log(g + t)")),
+    *(Family.of(text, _below) for text in ("1/(t - g)**2", "1/sqrt(t - g)", "sqrt(t - g)", "log(t - g)")),
+    Family.of("1 - exp(t*g)", _falling),
+    *(Family.of(text, _rising) for text in ("exp(t*g) - 1", "1/(exp(t*g) - 1)")),
+)
+"""Of products with a sum. Of one over g + t, what y is multiplied with is linear in t."""
+
 LOCATED = (
     Family.of("exp(t*(g - m)**2)", _peaks),
     Family.of("1/((g - m)**2 + t)", _squared_widths),

@@ -15,7 +15,7 @@ all together (`dictionary`); the steps that lead to a target are made when it is
 [[1.    3.386 5.197]] ['Factor', 'Function']
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +25,8 @@ from prunesymnet.bank.bank import Bank, Term
 from prunesymnet.bank.dictionary import Dictionary
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.targets import Factor, Function, Step, Target, invertible
+from prunesymnet.expression import apply
+from prunesymnet.operators import Operator
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -64,6 +66,28 @@ class Factors(NamedTuple):
 
     def first(self, count: int) -> "Factors":
         return Factors(self.values[:count], self.term)
+
+    @classmethod
+    def functions_of_sums(cls, terms: list[Term], table: Mapping[str, Operator]) -> "Factors":
+        """Each function of the sums and differences of any two terms, where it is finite on all rows."""
+        values = np.array([term.values for term in terms])
+        one, two = np.triu_indices(len(terms), k=1)
+        one, two, sign = np.tile(one, 2), np.tile(two, 2), np.repeat([1, -1], len(one))
+        with np.errstate(all="ignore"):
+            sums = values[one] + sign[:, None] * values[two]
+            made = [(row, np.asarray(row.numpy(sums))) for row in table.values() if row.arity == 1]
+        there = [(row, np.flatnonzero(np.isfinite(part).all(axis=1) & part.any(axis=1))) for row, part in made]
+        places = [(row, int(k)) for row, kept in there for k in kept]
+
+        def term(number: int) -> Term:
+            row, k = places[number]
+            left, right = terms[one[k]].expression, terms[two[k]].expression
+            return Term(found[number], apply(row, left + right if sign[k] > 0 else left - right))
+
+        found = np.concatenate(
+            [np.zeros((0, values.shape[1])), *(part[kept] for (_, part), (_, kept) in zip(made, there, strict=True))]
+        )
+        return cls(found, term)
 
 
 class Targets(NamedTuple):

@@ -8,14 +8,15 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.targets import even_out
 from prunesymnet.structure.quantities import Quantities, Quantity
-from prunesymnet.structure.smooth import LinearPart, coefficients
+from prunesymnet.structure.smooth import LinearPart, coefficients, effective_rows
 
 Array = NDArray[np.float64]
 
@@ -26,6 +27,8 @@ NEXT_TO_NOTHING = 1e-20  # of the logarithm's variation: a product of powers alo
 CLEARLY = 10.0  # bits: one in a thousand
 NEARLY_ALL = 1e-3  # of what a product of powers leaves of y: what is left is the spline's own error
 MOST_LEFT = 0.25  # of y's variation: what leaves more may be chance in a wave that the rows do not follow
+MUCH_LESS = 0.1  # of what is left: if a polynomial leaves no more than that, it was not noise
+DEGREES = range(1, 9)  # of that polynomial
 AS_GOOD = 4.0  # times what the best factor leaves: a rounded one may leave so much, and loses no more than chance
 SPLINE_ERROR = 1e-4  # of what a product of powers leaves of y: by that much, curves differ in how a spline fits them
 NOTHING_LEFT = 1e-6  # the same where the factor is not one that a person would write
@@ -173,15 +176,33 @@ class ProductFrame:
             fitted = self.goal - np.where(part.roots > 0, part.residual / part.roots, np.inf)
             return min(float(self.weights @ (np.abs(self.y) - np.exp(fitted)) ** 2), self.variation)
 
+    @cached_property
+    def left_by_polynomial(self) -> float:
+        """Of y itself, in rows that are predicted from all others, by a polynomial of the columns of a degree for which
+        there are rows."""
+        values, rows = self.columns.values, effective_rows(self.weights)
+        scaled = dict(enumerate(values / np.abs(values).max(axis=1, keepdims=True)))
+        degrees = [d for d in DEGREES if comb(len(scaled) + d, d) * ROWS_PER_COEFFICIENT <= rows]
+        if not degrees:
+            return math.inf
+        products = [
+            np.prod([scaled[k] for k in chosen], axis=0)
+            for degree in range(1, degrees[-1] + 1)
+            for chosen in combinations_with_replacement(scaled, degree)
+        ]
+        part = LinearPart.of(self.y, self.weights, [np.ones_like(self.y), *products])
+        return part.left_out * float(self.weights.sum())
+
     def is_complete(self, best: Factored, curve: Array, others: Array) -> bool:
-        """Whether what is left is next to nothing; or it looks like noise to all other variables [variables, rows], and
-        the factor is one that a person would write: sums of functions of single columns are all but products of them
-        to odd powers."""
+        """Whether what is left is next to nothing; or it looks like noise to all other variables [variables, rows] and
+        to a polynomial, and the factor is one that a person would write: sums of functions of single columns are all
+        but products of them to odd powers."""
         if best.left <= (NEARLY_ALL if best.is_round else NOTHING_LEFT) * self.left_by_power_law:
             return True
         return (
             best.is_round
             and best.left <= MOST_LEFT * self.variation
+            and self.left_by_polynomial > MUCH_LESS * best.left
             and all(looks_like_noise(p, others) for p in (self.power_law.with_columns(curve), best.smooth))
         )
 

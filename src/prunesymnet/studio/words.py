@@ -17,7 +17,7 @@ STAGES: Mapping[str, str] = MappingProxyType(
         "pairs": "Scoring all pairs of small formulas",
         "singles": "Scoring many small formulas one by one",
         "chains": "Undoing chains of functions",
-        "rational": "Trying quotients of polynomials",
+        "rational": "Trying quotients of polynomials, and roots",
         "powers": "Trying products of several powers",
         "factored_quotients": "Trying quotients with a factor in front",
         "dictionaries": "Looking for exact sums of simple functions",

@@ -31,6 +31,9 @@ FOUND = [
     "sin(5.1/y) - 1.11*sin(x)",  # a wave of another frequency
     "u/z - 0.19*y**2 + 8.15/(x + 3.9)",  # the same, where functions of the column are all but that
     "sin(z/y)*(y + sqrt(x + 4.03))",  # divided by a node, and a constant inside
+    "(u - x*y/z + 1.2*x*z)/sqrt(z**2 + y**2)",  # products of three columns, and a function of a sum
+    "(x - 3.1*y*z)/sqrt(7.3 - 0.01*z**2/x**2)",  # a factor with a constant inside
+    "(log(x) - 2*y + 0.3*z)*(1 - exp(-0.37*y))",
 ]
 
 

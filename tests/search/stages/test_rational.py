@@ -5,7 +5,8 @@ import pytest
 
 from contexts import columns_of, context_of, problem, problem_of, terms_of, values_of
 from prunesymnet.expression import evaluate, parse
-from prunesymnet.search.stages.rational import RATIONAL, rational_functions
+from prunesymnet.operators import PAPER
+from prunesymnet.search.stages.rational import RATIONAL, rational_functions, roots
 
 QUOTIENTS = [  # and how many terms there are above and below
     ("(1 + 2*x)/(3 + x**2)", 2, 2),
@@ -31,6 +32,30 @@ def test_a_quotient_of_polynomials_is_found(text, above, below):
 @pytest.mark.parametrize("text", ["sin(2*x)", "exp(x)*y", "abs(x)", "sqrt(x + 3)/(1 + y**2)"])
 def test_what_is_none_gives_no_quotient(text):
     assert list(rational_functions(problem(text, rows=100))) == []
+
+
+ROOTS = [
+    "(x + y + 1.7 - sqrt((x + y + 1.7)**2 - 4*x*y))/2",
+    "x/2 + y/2 + sqrt((x - y)**2/4 + z**2)",
+    "(sqrt(x**2 + 2*y*z) - x)/y",
+]
+
+
+@pytest.mark.parametrize("text", ROOTS)
+def test_the_root_of_a_quadratic_equation_is_found(text):
+    given = problem(text, [*PAPER, "sqrt"], rows=100, low=1.0, high=4.0, names=parse(text).variables)
+    (found,) = roots(given)
+    others = columns_of(100, low=1.0, high=4.0, names="xyz", seed=1)
+    np.testing.assert_allclose(values_of(found, others), evaluate(parse(text), others).values, rtol=1e-5)
+
+
+@pytest.mark.parametrize("text", ["x + exp(y/3)", "sin(x)*y", "x**2/y + 1"])
+def test_what_is_no_root_gives_none(text):
+    assert list(roots(problem(text, [*PAPER, "sqrt"], rows=100, low=1.0, high=4.0))) == []
+
+
+def test_where_there_are_no_roots_none_is_proposed():
+    assert list(roots(problem(ROOTS[0], rows=100, low=1.0, high=4.0))) == []
 
 
 def test_noise_gives_no_quotient():

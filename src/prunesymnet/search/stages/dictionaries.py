@@ -8,7 +8,8 @@ function of these. A dictionary may have one more term, which is
 - y times a sum of some terms: then y is a sum divided by another;
 - any node of the bank, a wave, or a member of a family (`missing_terms.py`).
 
-And it may be the products of the columns with one function of one of them: `(x + y - 9)*(sqrt(z) + 2)`.
+And it may be the products of the columns with one function of one of them: `(x + y - 9)*(sqrt(z) + 2)`. The factor by
+which y is divided may have a constant inside (`unknown_factors.py`).
 
 Whatever is nearly smooth is nearly such a sum, so only what is exact in every row is proposed.
 """
@@ -22,7 +23,15 @@ from numpy.typing import NDArray
 
 from prunesymnet.bank import families
 from prunesymnet.bank.bank import Term
-from prunesymnet.bank.dictionary import Dictionary, functions_of, of_size_one, polynomials_with_a_function, terms_of
+from prunesymnet.bank.dictionary import (
+    NO_WORDS,
+    Dictionary,
+    functions_of,
+    of_size_one,
+    polynomials_with_a_function,
+    products_of,
+    terms_of,
+)
 from prunesymnet.bank.monomials import few_enough
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal
@@ -40,11 +49,13 @@ from prunesymnet.search.stages.missing_terms import (
     without_functions,
 )
 from prunesymnet.search.stages.polynomials import weighted_sum
+from prunesymnet.search.stages.unknown_factors import behind_a_member
 
 Array = NDArray[np.float64]
 
 DIVIDED_IN_A_FUNCTION = 2500  # nodes by which y is divided before each function is undone
 SIMPLE = 60  # nodes by which y is divided before two functions are undone, or where dictionaries are many
+SUMMED = 40  # terms of which two are added in a function by which y is divided
 PRODUCTS = 4  # times as many products of powers as chains begin with
 LOOKED_AT = 8  # of the targets that are sums, the simplest: the same formula is found in several ways
 MOST_TERMS = 12  # of a sum: longer ones are what anything smooth can be written as
@@ -62,14 +73,16 @@ def propose(context: Context) -> Iterator[Batch]:
         return
     powers = products_of_powers(problem, len(problem.columns), PRODUCTS * context.budget.chain_factors)
     products = Factors.of([factor.term for factor in powers], len(problem.y))
+    quotients = Dictionary.of([one, *products_of(problem.columns, problem.operators)])
     for way in (
-        partial(_sums, context, words, products),
+        partial(_sums, context, [words, quotients], products),
         partial(_quotients, context, words),
         partial(with_a_node, context, words),
         partial(with_a_wave, context, words),
         partial(with_two_nodes, context, words),
         partial(_with_a_function, context, products),
         partial(_with_a_denominator, context, words),
+        partial(behind_a_member, problem, [words, quotients]),
         partial(with_a_member, context, without_functions(words), SIMPLE, families.SIMPLE),
         partial(with_a_member, context, words, DIVIDED, families.SIMPLE),
         partial(with_a_member, context, words, 0, families.WAVES[:1]),
@@ -108,15 +121,18 @@ def _formulas(problem: Problem, hits: list[Hit]) -> list[Proposal]:
     return found
 
 
-def _sums(context: Context, words: Dictionary, products: Factors) -> Found:
+def _sums(context: Context, dictionaries: Sequence[Dictionary], products: Factors) -> Found:
     """y itself, and divided by nodes, as sums."""
     problem, nodes = context.problem, Factors.nodes(context.single_bank.first(NODES))
     inside = nodes.first(DIVIDED_IN_A_FUNCTION)
+    table = {name: row for name, row in problem.operators.items() if name not in NO_WORDS}
+    functions = Factors.functions_of_sums(list(without_functions(dictionaries[0]).terms[:SUMMED]), table)
     return _all_sums(
-        [words],
+        dictionaries,
         chain(
             itself(problem, 2),
             divided(problem, nodes, 0),
+            divided(problem, functions, 0),
             divided(problem, inside, 1, least=1),
             divided(problem, products, 1, first=1),
             divided(problem, nodes.first(SIMPLE), 2, least=2),

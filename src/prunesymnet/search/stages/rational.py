@@ -1,11 +1,13 @@
-"""Quotients of polynomials: p - y*q = 0 is linear and homogeneous in all coefficients of p and q.
+"""Quotients of polynomials, and roots of quadratic equations: what is linear in all coefficients at once.
 
-So they are what a matrix of columns [1, x, ..., -y, -y*x, ...] takes to zero: its null vector. The lowest degrees come
-first, where the answer is unique.
+`p - y*q = 0` is linear and homogeneous in the coefficients of the polynomials p and q, and so is `p - y*q + y**2*r =
+0`. So they are what a matrix of columns [1, x, ..., -y, -y*x, ...] takes to zero: its null vector. The lowest degrees
+come first, where the answer is unique.
 """
 
 from collections.abc import Iterator
 from functools import reduce
+from itertools import count
 from math import comb
 
 import numpy as np
@@ -15,45 +17,75 @@ from prunesymnet.bank.bank import Term
 from prunesymnet.bank.monomials import few_enough, monomial_terms
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import EXACT, Proposal
-from prunesymnet.expression import Constant, Expression
+from prunesymnet.expression import Constant, Expression, apply, evaluate
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
 
 Array = NDArray[np.float64]
 
 DEGREES = range(1, 5), range(1, 4)  # of numerator and denominator
+QUADRATIC = (2, 1, 0), (1, 1, 1), (2, 1, 1), (2, 2, 0), (4, 2, 0)  # degrees of what stands beside 1, y and y**2
 DEPENDENT = 1e-7  # a smallest singular value this small, relative to the next: there is one null vector
 STILL_DEPENDENT, NEGLIGIBLE = 1e-10, 1e-3  # for taking out a term: what must remain, and how small it must be
 
 
 def propose(context: Context) -> Iterator[Batch]:
     if context.budget.level == 0:  # a larger bank has nothing to add
-        yield Batch(list(rational_functions(context.problem)))
+        yield Batch([*rational_functions(context.problem), *roots(context.problem)])
 
 
 def rational_functions(problem: Problem) -> Iterator[Proposal]:
     """The simplest exact quotient of polynomials, if there is one."""
-    y, columns = problem.y, problem.columns
-    one = Term(np.ones_like(y), Constant(1))
     for p, q in sorted(((p, q) for p in DEGREES[0] for q in DEGREES[1]), key=lambda d: (d[0] + d[1], d[1])):
-        if not few_enough(comb(len(columns) + p, p) + comb(len(columns) + q, q), len(y)):
-            continue
-        above, below = ([one, *monomial_terms(columns, degree)] for degree in (p, q))
-        matrix = np.array([*(term.values for term in above), *(-y * term.values for term in below)])
-        matrix = matrix * (np.sqrt(problem.weights) / (1 + np.abs(y)))
-        size = np.sqrt(np.einsum("kn,kn->k", matrix, matrix))
-        if not (np.isfinite(size).all() and size.all()):
-            continue  # a product that is zero on all rows can stand anywhere
-        found = _null(np.asarray(np.linalg.qr((matrix / size[:, None]).T, mode="r")))
-        if found is None:
-            continue
-        kept, vector = found
-        sides: tuple[list[Expression], list[Expression]] = ([], [])
-        for index, value in zip(kept.tolist(), vector / size[kept], strict=True):
-            sides[index >= len(above)].append(Constant(float(value)) * [*above, *below][index].expression)
-        if all(sides):
-            numerator, denominator = (reduce(Expression.__add__, terms) for terms in sides)
-            yield Proposal(numerator / denominator, EXACT)
+        found = _equation(problem, (p, q))
+        if found is not None and all(found):
+            above, below = (reduce(Expression.__add__, part) for part in found)
+            yield Proposal(above / below, EXACT)
             return
+
+
+def roots(problem: Problem) -> Iterator[Proposal]:
+    """A root of the simplest quadratic equation that y solves exactly, if there is one."""
+    if "sqrt" not in problem.operators:
+        return
+    for degrees in QUADRATIC:
+        found = _equation(problem, degrees)
+        if found is None or not found[2]:
+            continue
+        constant, linear, square = (reduce(Expression.__add__, part or [Constant(0)]) for part in found)
+        # constant - linear*y + square*y**2 = 0
+        inside = linear**2 - 4 * square * constant
+        with np.errstate(all="ignore"):
+            slope = 2 * evaluate(square, problem.columns).values * problem.y - evaluate(linear, problem.columns).values
+        signs = np.sign(slope[np.abs(slope) > STILL_DEPENDENT * np.abs(slope).max()])
+        if len(signs) and (signs == signs[0]).all():
+            root = apply("sqrt", inside)
+            yield Proposal((linear + root if signs[0] > 0 else linear - root) / (2 * square), EXACT)
+            return
+
+
+def _equation(problem: Problem, degrees: tuple[int, ...]) -> list[list[Expression]] | None:
+    """Terms of polynomials p, q, ... of these degrees, with which `p - y*q + y**2*r - ...` is 0 in every row; None if
+    there are none, or too many."""
+    y, columns = problem.y, problem.columns
+    if not few_enough(sum(comb(len(columns) + degree, degree) for degree in degrees), len(y)):
+        return None
+    one = Term(np.ones_like(y), Constant(1))
+    parts = [[one, *monomial_terms(columns, degree)] for degree in degrees]
+    matrix = np.array([(-y) ** k * term.values for k, part in enumerate(parts) for term in part])
+    matrix = matrix * (np.sqrt(problem.weights) / (1 + np.abs(y)) ** (len(degrees) - 1))
+    size = np.sqrt(np.einsum("kn,kn->k", matrix, matrix))
+    if not (np.isfinite(size).all() and size.all()):
+        return None  # a product that is zero on all rows can stand anywhere
+    found = _null(np.asarray(np.linalg.qr((matrix / size[:, None]).T, mode="r")))
+    if found is None:
+        return None
+    kept, vector = found
+    coefficients = dict(zip(kept.tolist(), (vector / size[kept]).tolist(), strict=True))
+    numbers = count()
+    return [
+        [Constant(coefficients[k]) * term.expression for term in part if (k := next(numbers)) in coefficients]
+        for part in parts
+    ]
 
 
 def _null(triangle: Array) -> tuple[NDArray[np.int64], Array] | None:
