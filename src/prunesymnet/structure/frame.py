@@ -27,7 +27,7 @@ NEXT_TO_NOTHING = 1e-20  # of the logarithm's variation: a product of powers alo
 CLEARLY = 10.0  # bits: one in a thousand
 NEARLY_ALL = 1e-3  # of what a product of powers leaves of y: what is left is the spline's own error
 MOST_LEFT = 0.25  # of y's variation: what leaves more may be chance in a wave that the rows do not follow
-MUCH_LESS = 0.1  # of what is left: if a polynomial leaves no more than that, it was not noise
+MUCH_LESS = 0.5  # of what is left: if a polynomial leaves no more than that, it was not noise
 DEGREES = range(1, 9)  # of that polynomial
 AS_GOOD = 4.0  # times what the best factor leaves: a rounded one may leave so much, and loses no more than chance
 SPLINE_ERROR = 1e-4  # of what a product of powers leaves of y: by that much, curves differ in how a spline fits them
@@ -178,20 +178,19 @@ class ProductFrame:
 
     @cached_property
     def left_by_polynomial(self) -> float:
-        """Of y itself, in rows that are predicted from all others, by a polynomial of the columns of a degree for which
-        there are rows."""
+        """Of y itself, in rows that are predicted from all others, by the best polynomial of the columns for which there
+        are rows."""
         values, rows = self.columns.values, effective_rows(self.weights)
         scaled = dict(enumerate(values / np.abs(values).max(axis=1, keepdims=True)))
-        degrees = [d for d in DEGREES if comb(len(scaled) + d, d) * ROWS_PER_COEFFICIENT <= rows]
-        if not degrees:
-            return math.inf
-        products = [
-            np.prod([scaled[k] for k in chosen], axis=0)
-            for degree in range(1, degrees[-1] + 1)
-            for chosen in combinations_with_replacement(scaled, degree)
-        ]
-        part = LinearPart.of(self.y, self.weights, [np.ones_like(self.y), *products])
-        return part.left_out * float(self.weights.sum())
+        part = LinearPart.of(self.y, self.weights, [np.ones_like(self.y)])
+        left = part.left_out
+        for degree in DEGREES:
+            if comb(len(scaled) + degree, degree) * ROWS_PER_COEFFICIENT > rows:
+                break
+            products = [np.prod([scaled[k] for k in c], axis=0) for c in combinations_with_replacement(scaled, degree)]
+            part = part.with_columns(np.array(products).T)
+            left = min(left, part.left_out)
+        return left * float(self.weights.sum())
 
     def is_complete(self, best: Factored, curve: Array, others: Array) -> bool:
         """Whether what is left is next to nothing; or it looks like noise to all other variables [variables, rows] and

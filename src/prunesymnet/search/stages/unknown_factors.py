@@ -64,12 +64,12 @@ class _Members:
         with np.errstate(all="ignore"):
             grids = [family.grid(node.values) for node in nodes]
         self.node = np.repeat(np.arange(len(nodes)), [len(grid) for grid in grids])
-        self.inside = np.concatenate(grids)
+        self.inside = np.concatenate([np.empty((0, 1)), *grids])
 
     def targets(self, node: NDArray[np.int64], inside: Array) -> tuple[Array, Array]:
         """y divided by members, of largest value 1, and the derivatives of this by the constant inside; 0 where one is
         not finite."""
-        g = np.array([self.nodes[k].values for k in node])
+        g = np.array([self.nodes[k].values for k in node]).reshape(-1, len(self.y))
         with np.errstate(all="ignore"):
             values, slopes = self.family.program.values_and_jacobian({"g": g}, inside)
             scaled, usable = of_size_one(self.y / values)
@@ -85,6 +85,8 @@ class _Members:
         parallel = np.square(np.einsum("mn,mn->m", left, along)) / np.maximum(_squares(along), 1e-300)
         near = np.flatnonzero((size > 0) & (size - parallel < NEARBY * size))
         near = near[np.argsort(size[near] / _squares(targets[near]), kind="stable")[:REFINED]]
+        if not len(near):
+            return
         node, inside = self.node[near], self._refined(words, near)
         targets, _ = self.targets(node, inside)
         left = words.rest(targets)
