@@ -15,9 +15,9 @@ array([ True, False])
 [('1', 1.0), ('sin(x)', -3.0), ('z**2', 1.0)]
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from itertools import combinations, permutations
 from math import comb
 
@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Term
-from prunesymnet.bank.monomials import few_enough, monomial_terms, raised
+from prunesymnet.bank.monomials import SHARE_OF_ROWS, few_enough, monomial_terms, raised
 from prunesymnet.coefficients.linear import elimination
 from prunesymnet.expression import Constant, Expression, Variable, apply
 from prunesymnet.operators import Operator
@@ -129,37 +129,42 @@ def terms_of(columns: Mapping[str, Array], table: Mapping[str, Operator]) -> lis
 def products_of(columns: Mapping[str, Array], table: Mapping[str, Operator]) -> list[Term]:
     """Products and quotients of up to three columns, and of squares; as many kinds of them, in this order, as there are
     rows to tell apart."""
-    rows = len(next(iter(columns.values())))
-    ways = (1, -1) if {"/", "inv"} & set(table) else (1,)
-    single = [(name, sign) for sign in ways for name in columns]
-    pairs = [(one, two) for one, two in combinations(single, 2) if one[0] != two[0]]
-    triples = [three for three in combinations(single, 3) if len({name for name, _ in three}) == 3]
-    squares = [(one, one) for one in single]
+    rows, names = len(next(iter(columns.values()))), list(columns)
+    pairs = list(combinations(names, 2))
+    quotients = list(permutations(names, 2)) if {"/", "inv"} & set(table) else []
+    over = names if quotients else []
     found: list[Term] = []
-    for kind in (
-        [(one,) for one in single],
-        pairs,
-        [three for three in triples if sum(sign for _, sign in three) > 0],
-        squares,
-        [(one, one, two) for one in single for two in single if one[0] != two[0]],
+    for kind in (  # what is above, and what is below
+        [((name,), ()) for name in names],
+        [(pair, ()) for pair in pairs],
+        [((one,), (two,)) for one, two in quotients],
+        [((), (name,)) for name in over],
+        [(pair, (name,)) for pair in pairs for name in over if name not in pair],
+        [((name, name), ()) for name in names],
+        [(three, ()) for three in combinations(names, 3)],
+        [((), pair) for pair in pairs if over],
+        [((name,), pair) for pair in pairs for name in over if name not in pair],
+        [((one, one), (two,)) for one, two in quotients],
+        [((one,), (two, two)) for one, two in quotients],
     ):
-        terms = [term for term in map(partial(_product, columns), kind) if is_usable(term)]
-        if few_enough(1 + len(found) + len(terms), rows):
+        terms = [term for above, below in kind if is_usable(term := _quotient(columns, above, below))]
+        if 1 + len(found) + len(terms) <= SHARE_OF_ROWS * rows:
             found += terms
     return found
 
 
-def _product(columns: Mapping[str, Array], powers: Iterable[tuple[str, int]]) -> Term:
-    """Of columns, and of those that are divided by."""
-    exponents: dict[str, int] = {}
-    for name, sign in powers:
-        exponents[name] = exponents.get(name, 0) + sign
+def _quotient(columns: Mapping[str, Array], above: Sequence[str], below: Sequence[str]) -> Term:
+    values = np.ones(len(next(iter(columns.values()))))
     with np.errstate(all="ignore"):
-        values = np.prod([columns[name] ** float(e) for name, e in exponents.items()], axis=0)
-    above = [raised(Variable(name), e) for name, e in exponents.items() if e > 0]
-    below = [raised(Variable(name), -e) for name, e in exponents.items() if e < 0]
-    top: Expression = reduce(Expression.__mul__, above) if above else Constant(1)
-    return Term(values, top / reduce(Expression.__mul__, below) if below else top)
+        for name in above:
+            values = values * columns[name]
+        for name in below:
+            values = values / columns[name]
+    top, bottom = (
+        [raised(Variable(name), names.count(name)) for name in dict.fromkeys(names)] for names in (above, below)
+    )
+    first: Expression = reduce(Expression.__mul__, top) if top else Constant(1)
+    return Term(values, first / reduce(Expression.__mul__, bottom) if bottom else first)
 
 
 def functions_of(columns: Mapping[str, Array], table: Mapping[str, Operator]) -> list[Term]:
@@ -175,6 +180,13 @@ def functions_of(columns: Mapping[str, Array], table: Mapping[str, Operator]) ->
                 with np.errstate(all="ignore"):
                     found.append(Term(np.asarray(row.numpy(inside.values)), apply(row, inside.expression)))
     return [term for term in found if is_usable(term)]
+
+
+def sums_of(columns: Mapping[str, Array]) -> list[Term]:
+    """Sums and differences of two columns."""
+    pairs = [(Term(columns[a], Variable(a)), Term(columns[b], Variable(b))) for a, b in combinations(columns, 2)]
+    added = [Term(one.values + two.values, one.expression + two.expression) for one, two in pairs]
+    return added + [Term(one.values - two.values, one.expression - two.expression) for one, two in pairs]
 
 
 def _quotients(columns: Mapping[str, Array]) -> list[Term]:

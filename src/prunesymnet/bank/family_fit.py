@@ -42,12 +42,12 @@ class Refined:
         return out
 
 
-def refined(hits: Sequence[Hit], found: Members, bank: Bank) -> Refined:
-    """Each hit with its best constants inside."""
+def refined(hits: Sequence[Hit], found: Members, bank: Bank, steps: int = STEPS) -> Refined:
+    """Each hit with its best constants inside, after so many steps."""
     if not hits:
         return Refined(found, hits, np.empty((0, 1, found.inside.shape[1])), np.empty(0))
     with np.errstate(all="ignore"):
-        return Refined(found, hits, *_Batch(hits, found, bank).solve())
+        return Refined(found, hits, *_Batch(hits, found, bank).solve(steps))
 
 
 class _Batch:
@@ -81,13 +81,13 @@ class _Batch:
                 self.basis[k, -1] = beside / (np.sqrt(beside @ beside) or 1.0)
                 self.target[k] -= (self.target[k] @ self.basis[k, -1]) * self.basis[k, -1]
 
-    def solve(self) -> tuple[Array, Array]:
+    def solve(self, steps: int) -> tuple[Array, Array]:
         """The constants inside [hits, members, constants], and what is left."""
         inside = np.where((self.member >= 0)[:, :, None], self.found.inside[self.member], 0.0)
         values, slopes = self.columns(inside)
         cost, step_of = _normal_equations(values, slopes, self.target)
         damping = np.full(len(cost), FIRST_DAMPING)
-        for _ in range(STEPS):
+        for _ in range(steps):
             trial = inside + step_of(damping).reshape(inside.shape)
             values, slopes = self.columns(trial)
             trial_cost, trial_step = _normal_equations(values, slopes, self.target)

@@ -178,8 +178,8 @@ class ProductFrame:
 
     @cached_property
     def left_by_polynomial(self) -> float:
-        """Of y itself, in rows that are predicted from all others, by the best polynomial of the columns for which there
-        are rows."""
+        """Of y itself, in rows that are predicted from all others, by the best polynomial of the columns that there are
+        rows for."""
         values, rows = self.columns.values, effective_rows(self.weights)
         scaled = dict(enumerate(values / np.abs(values).max(axis=1, keepdims=True)))
         part = LinearPart.of(self.y, self.weights, [np.ones_like(self.y)])

@@ -86,6 +86,7 @@ SILENT = {
     "tails",
     "beside",
     "apart",
+    "sure_parts",
 }  # there is nothing for them in the rows
 
 

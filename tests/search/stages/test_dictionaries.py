@@ -34,6 +34,12 @@ FOUND = [
     "(u - x*y/z + 1.2*x*z)/sqrt(z**2 + y**2)",  # products of three columns, and a function of a sum
     "(x - 3.1*y*z)/sqrt(7.3 - 0.01*z**2/x**2)",  # a factor with a constant inside
     "(log(x) - 2*y + 0.3*z)*(1 - exp(-0.37*y))",
+    "(y**2 + 2.3*x - 6.9)/sqrt(u + z + 7.96)",
+    "cos(x) + log(log(x)) + log(log(y))",  # two functions inside functions
+    "exp(sqrt(y))*(u + z)/log(x)",  # the same, of the logarithm
+    "u - v + x + log(z)*(y*z + 6.99)",  # a product of two terms
+    "u*x*y/z + log(log(v + 1))",  # the product of powers that y is nearest to
+    "cos(y)*(x + cos(4.7*y))",  # divided by a node, and a wave of another frequency
 ]
 
 

@@ -8,14 +8,17 @@ from prunesymnet.expression import parse
 from prunesymnet.search.stages import When
 from prunesymnet.search.stages.parts import _Smoothness, first_parts
 
-SEARCHED = stages_named("singles", "parts")
+SEARCHED = stages_named("singles", "sure_parts", "parts")
+
+
+def batches_of(data, when, name):
+    return [batch for stage, batch in context_of(data, stages=SEARCHED).run(when) if stage.name == name]
 
 
 def exact_ones(law, **how):
     data = table(law, **how)
-    batches = [
-        batch for stage, batch in context_of(data, stages=SEARCHED).run(When.AFTER_LEVEL) if stage.name == "parts"
-    ]
+    batches = batches_of(data, When.LEVEL, "sure_parts")
+    assert not batches_of(data, When.AFTER_LEVEL, "parts")  # they have had their turn
     proposals = [proposal for batch in batches for proposal in batch.proposals]
     off = [abs(values_of(proposal, data.columns) - data.y).max() / abs(data.y).max() for proposal in proposals]
     return [proposal for proposal, error in zip(proposals, off, strict=True) if error < 1e-6]
@@ -30,6 +33,12 @@ def test_parts_are_found_and_put_together(law):
     found = exact_ones(law, names="".join(names), rows=120, low=1.0, high=3.0)
     assert found
     assert set(found[0].expression.variables) == set(names)
+
+
+def test_parts_that_are_less_sure_wait_until_the_level_has_ended():
+    data = table("exp(x) + y*log(z)", noise=0.05, names="xyz", rows=120, low=1.0, high=3.0)
+    assert not batches_of(data, When.LEVEL, "sure_parts")
+    assert batches_of(data, When.AFTER_LEVEL, "parts")
 
 
 def test_a_part_whose_constants_can_not_be_told_is_none():

@@ -83,6 +83,7 @@ def test_every_stage_has_its_turn(every_batch):
         "groups",
         "beside",
         "apart",
+        "sure_parts",
         "in_groups",
         "in_groups_again",
         "tails",

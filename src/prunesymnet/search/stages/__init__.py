@@ -19,7 +19,7 @@ from prunesymnet.search.stages.grafts import GRAFTS
 from prunesymnet.search.stages.groups import GROUPS, IN_GROUPS, IN_GROUPS_AGAIN
 from prunesymnet.search.stages.nested import NESTED
 from prunesymnet.search.stages.pairs import PAIRS
-from prunesymnet.search.stages.parts import APART, PARTS
+from prunesymnet.search.stages.parts import APART, PARTS, SURE_PARTS
 from prunesymnet.search.stages.phases import PHASES
 from prunesymnet.search.stages.polynomials import POLYNOMIALS
 from prunesymnet.search.stages.power_law import POWER_LAW
@@ -52,6 +52,7 @@ STAGES: tuple[Stage, ...] = (
     FREQUENCIES_OF_NODES,
     PHASES,
     APART,
+    SURE_PARTS,
     QUERY_PAIRS,
     PURSUIT,
     BESIDE,

@@ -27,6 +27,7 @@ from prunesymnet.bank.dictionary import (
     NO_WORDS,
     Dictionary,
     functions_of,
+    is_usable,
     of_size_one,
     polynomials_with_a_function,
     products_of,
@@ -49,6 +50,7 @@ from prunesymnet.search.stages.missing_terms import (
     without_functions,
 )
 from prunesymnet.search.stages.polynomials import weighted_sum
+from prunesymnet.search.stages.power_law import leading_product
 from prunesymnet.search.stages.unknown_factors import behind_a_member
 
 Array = NDArray[np.float64]
@@ -71,6 +73,9 @@ def propose(context: Context) -> Iterator[Batch]:
     words = Dictionary.of([one, *terms_of(problem.columns, problem.operators)])
     if not few_enough(len(words.terms), len(problem.y)):  # so many columns make any target
         return
+    leading = leading_product(problem)
+    if leading is not None and is_usable(leading) and not words.holds(leading.values[None]).all():
+        words = words.and_also(leading)
     powers = products_of_powers(problem, len(problem.columns), PRODUCTS * context.budget.chain_factors)
     products = Factors.of([factor.term for factor in powers], len(problem.y))
     quotients = Dictionary.of([one, *products_of(problem.columns, problem.operators)])
@@ -83,9 +88,9 @@ def propose(context: Context) -> Iterator[Batch]:
         partial(_with_a_function, context, products),
         partial(_with_a_denominator, context, words),
         partial(behind_a_member, problem, [words, quotients]),
-        partial(with_a_member, context, without_functions(words), SIMPLE, families.SIMPLE),
+        partial(with_a_member, context, quotients, SIMPLE, families.SIMPLE),
         partial(with_a_member, context, words, DIVIDED, families.SIMPLE),
-        partial(with_a_member, context, words, 0, families.WAVES[:1]),
+        partial(with_a_member, context, words, SIMPLE, families.WAVES[:1]),
     ):
         hits, tested = way()
         found = _formulas(problem, hits)

@@ -28,7 +28,7 @@ from prunesymnet.structure.reduction import TARGET, Reduction
 FACTORS = 2  # products of powers to divide y by: they differ by powers of the group, and either may leave less to find
 WAYS = (4, 2)  # of a factor and a group, or one over it, that are searched at the first level and at each later one
 # Stages whose turn is when all ways have been tried.
-SLOW = ("beside", "apart", "in_groups_again", "query_pairs", "pursuit")
+SLOW = ("beside", "apart", "sure_parts", "in_groups_again", "query_pairs", "pursuit")
 BEST = 3  # formulas of the first factor of a product, with which the second is searched
 AS_FITTED = 1e-6  # of the variation: what a spline leaves, below which formulas of a factor are not told apart
 

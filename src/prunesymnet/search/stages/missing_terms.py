@@ -4,7 +4,7 @@ What the span leaves of a target must be in the direction of what it leaves of t
 thousands of targets about thousands of terms, for sums that are exact in every row.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Bank, Term
-from prunesymnet.bank.dictionary import Dictionary, is_rounding, of_size_one
+from prunesymnet.bank.dictionary import NO_WORDS, Dictionary, is_rounding, is_usable, of_size_one, sums_of
 from prunesymnet.bank.families import Family, Members, members, orthonormal
 from prunesymnet.bank.family_fit import refined
 from prunesymnet.bank.family_scan import Hit as FamilyHit
 from prunesymnet.bank.query import Query
 from prunesymnet.bank.ways_down import A_FUNCTION, Factors, Found, Targets, divided, itself, target_of
 from prunesymnet.expression import Apply, Expression, Variable, apply, postorder
+from prunesymnet.operators import Operator
 from prunesymnet.search.constraints import Vocabulary
 from prunesymnet.search.stages.base import Context
 from prunesymnet.search.stages.families import nodes_of
@@ -38,6 +39,7 @@ SINGLE_PRECISION = 1e-3  # of what is explained: the error that it may have then
 CHECKED = 64  # of the best two nodes, in double precision
 REFINED = 300  # of such members: some hundredths of a second for all
 ITSELF = 10  # of them, and for each function of y, of y that is not divided by anything
+STEPS = 14  # to all digits, from a point of the grid
 CONVERGED = 1e-14  # of the variation: what is left by a member whose constant is right
 
 
@@ -68,8 +70,22 @@ class Nodes(NamedTuple):
             both = values[one] * values[two]
         return cls(both, size[one] + size[two] + 1, lambda k: terms[one[k]] * terms[two[k]])
 
+    @classmethod
+    def inside_functions(cls, terms: Sequence[Term], table: Mapping[str, Operator]) -> "Nodes":
+        """Each function of each term."""
+        rows = [row for name, row in table.items() if row.arity == 1 and name not in NO_WORDS]
+        with np.errstate(all="ignore"):
+            every = [
+                Term(np.asarray(row.numpy(term.values)), apply(row, term.expression)) for row in rows for term in terms
+            ]
+        found = [term for term in every if is_usable(term)]
+        values = np.array([term.values for term in found]).reshape(len(found), -1)
+        return cls(values, np.array([term.expression.complexity for term in found], dtype=np.int64), found.__getitem__)
+
     def and_also(self, other: "Nodes") -> "Nodes":
         count = len(self.values)
+        if not len(other.values):
+            return self
         return Nodes(
             np.concatenate([self.values, other.values]),
             np.concatenate([self.complexity, other.complexity]),
@@ -87,11 +103,11 @@ class Nodes(NamedTuple):
 
 
 def with_a_node(context: Context, words: Dictionary) -> Found:
-    """Sums with one node of a bank."""
+    """Sums with one node of a bank, or the product of two terms."""
     every = [(targets, *_what_is_left(words, targets.values)) for targets in _lacking_a_term(context)]
     hits, tested = [], 0
-    for bank in (context.single_bank, context.nested_bank):
-        nodes = Nodes.of(bank.first(NODES))
+    banks = (Nodes.of(bank.first(NODES)) for bank in (context.single_bank, context.nested_bank))
+    for nodes in chain(banks, [Nodes.products(words.terms[1:])]):
         apart = nodes.directions(words)
         single = apart.T.astype(np.float32)
         for targets, left, size in every:
@@ -139,19 +155,22 @@ def with_a_wave(context: Context, words: Dictionary) -> Found:
 
 
 def with_two_nodes(context: Context, words: Dictionary) -> Found:
-    """Sums of y, or of y divided by a column, with two more terms: nodes, or products of two terms."""
+    """Sums of y, of what is inside a function of it, or of y divided by a column, with two more terms: nodes, or
+    products and functions of terms."""
     problem = context.problem
     columns = Factors.of([Term(column, Variable(name)) for name, column in problem.columns.items()], len(problem.y))
     functions = [term for term in words.terms[1:] if len(term.expression.variables) == 1]
-    products = Nodes.products(functions)
-    nodes = products.and_also(Nodes.of(context.single_bank.first(max(PAIRED - len(products.values), 0))))
+    terms = [*words.terms[1 + len(problem.columns) :], *sums_of(problem.columns)]
+    inside = Nodes.inside_functions(terms, problem.operators)
+    first = Nodes.products(functions).and_also(inside)
+    nodes = first.and_also(Nodes.of(context.single_bank.first(max(PAIRED - len(first.values), 0))))
     apart = nodes.directions(words)
     single = apart.astype(np.float32)
     alike = single @ single.T
     across = 1 - alike * alike
     across[np.tril(across < np.inf) | (across < TOLD_APART)] = np.inf
     hits, tested = [], 0
-    for targets in chain(itself(problem, 0), divided(problem, columns, 0)):
+    for targets in chain(itself(problem, 1), divided(problem, columns, 0)):
         left, size = _what_is_left(words, targets.values)
         for k in np.flatnonzero(size > 0).tolist():
             tested += 1
@@ -201,7 +220,7 @@ def with_a_member(context: Context, words: Dictionary, factors: int, families: S
         query = queries[key]
         if query is not None:
             chosen.append((targets, k, FamilyHit(left, 0, query, (member,))))
-    after = refined([hit for _, _, hit in chosen], found, context.pair_bank)
+    after = refined([hit for _, _, hit in chosen], found, context.pair_bank, STEPS)
     hits = []
     for number in np.flatnonzero(after.unexplained < CONVERGED).tolist():
         targets, k, _ = chosen[number]

@@ -37,6 +37,7 @@ from prunesymnet.structure.smooth import LinearPart
 Array = NDArray[np.float64]
 
 ROUGHLY = 1e-4  # of the first part's variation: its values are known no better, and formulas are told apart later
+SURE = 1e-4  # of y's variation: what parts leave where they are not a likeness
 CANDIDATES = 64  # formulas of the first part whose constants are fitted
 BEST = 2  # of them, with which the rest is searched
 STEPS = 6  # of Gauss and Newton: they begin near the end
@@ -57,7 +58,23 @@ def tell(context: Context) -> Iterator[Batch]:
         yield Batch([], structure=(_reduction(found),))
 
 
+def propose_sure(context: Context) -> Iterator[Batch]:
+    """Formulas of the parts before other slow stages, where parts leave next to nothing."""
+    if _is_sure(context):
+        yield from propose_any(context)
+
+
 def propose(context: Context) -> Iterator[Batch]:
+    """Formulas of the parts after others, where they are less sure."""
+    if not _is_sure(context):
+        yield from propose_any(context)
+
+
+def _is_sure(context: Context) -> bool:
+    return context.in_parts is not None and context.in_parts.unexplained <= SURE
+
+
+def propose_any(context: Context) -> Iterator[Batch]:
     """Formulas that are put together from those of the parts."""
     found = context.in_parts
     if found is not None and not (found.product and is_power_law(found, context.problem)):
@@ -212,7 +229,7 @@ def rest_of(context: Context, found: InParts, first: First) -> Iterator[Batch]:
         return replace(proposal, expression=formula, unexplained=context.problem.unexplained(formula))
 
     known = replace(context, stages=tuple(stage for stage in context.stages if stage.name in (*QUICK, *OF_THE_REST)))
-    for batch in chain(batches_of(known, problem), propose(replace(known, problem=problem))):
+    for batch in chain(batches_of(known, problem), propose_any(replace(known, problem=problem))):
         yield replace(batch, proposals=list(map(put_back, batch.proposals)), structure=())
 
 
@@ -222,4 +239,5 @@ def part_of(problem: Problem, names: tuple[str, ...]) -> Problem:
 
 
 APART = Stage("apart", When.LEVEL, tell)
+SURE_PARTS = Stage("sure_parts", When.LEVEL, propose_sure)
 PARTS = Stage("parts", When.AFTER_LEVEL, propose)

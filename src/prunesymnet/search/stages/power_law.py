@@ -6,8 +6,9 @@ import numpy as np
 
 from prunesymnet.bank.bank import Term
 from prunesymnet.bank.monomials import power_law
+from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal
-from prunesymnet.expression import Variable
+from prunesymnet.expression import Variable, evaluate
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
 
 ALL_HALVES = 0.25  # every exponent is as near to a whole number or a half
@@ -26,6 +27,18 @@ def propose(context: Context) -> Iterator[Batch]:
             formula = power_law(factors, problem.y, weights, near=near, near_signed=ALL_WHOLE)
             if formula is not None:
                 yield Batch([Proposal(formula, problem.unexplained(formula))])
+
+
+def leading_product(problem: Problem) -> Term | None:
+    """The product of whole or half powers that is nearest to y; None if its powers are others."""
+    factors = [Term(column, Variable(name)) for name, column in problem.nonzero_columns.items()]
+    if not factors or not (problem.y != 0).all():
+        return None
+    weights = problem.weights * np.square(problem.y / np.abs(problem.y).max())
+    formula = power_law(factors, problem.y, weights, near=ALL_HALVES, near_signed=ALL_WHOLE)
+    if formula is None or len(formula.constants) > 1 or not formula.variables:
+        return None
+    return Term(evaluate(formula, problem.columns).values, formula)
 
 
 POWER_LAW = Stage("power_law", When.START, propose)

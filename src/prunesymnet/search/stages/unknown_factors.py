@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Term
-from prunesymnet.bank.dictionary import Dictionary, is_usable, of_size_one
+from prunesymnet.bank.dictionary import Dictionary, is_usable, of_size_one, sums_of
 from prunesymnet.bank.families import BEFORE_SUMS, Family
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.targets import Factor
@@ -45,15 +45,16 @@ def behind_a_member(problem: Problem, dictionaries: Sequence[Dictionary]) -> Fou
 
 
 def _nodes(columns: Mapping[str, Array], *, divides: bool) -> list[Term]:
-    """What may stand inside: the columns, quotients of two, and the squares of these."""
+    """What may stand inside: the columns, quotients of two and the squares of these, sums and differences."""
     single = [Term(column, Variable(name)) for name, column in columns.items()]
     with np.errstate(all="ignore"):
-        pairs = [
+        quotients = [
             Term(one.values / two.values, one.expression / two.expression)
             for one, two in permutations(single if divides else [], 2)
         ]
-        squares = [Term(term.values**2, term.expression**2) for term in (*single, *pairs)]
-    return [term for term in (*single, *pairs, *squares) if is_usable(term) and np.ptp(term.values) > 0]
+        squares = [Term(term.values**2, term.expression**2) for term in (*single, *quotients)]
+    every = (*single, *quotients, *squares, *sums_of(columns))
+    return [term for term in every if is_usable(term) and np.ptp(term.values) > 0]
 
 
 class _Members:
