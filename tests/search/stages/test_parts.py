@@ -36,7 +36,7 @@ def test_parts_are_found_and_put_together(law):
 
 
 def test_parts_that_are_less_sure_wait_until_the_level_has_ended():
-    data = table("exp(x) + y*log(z)", noise=0.05, names="xyz", rows=120, low=1.0, high=3.0)
+    data = table("exp(x) + y*log(z)", noise=0.2, names="xyz", rows=120, low=1.0, high=3.0)
     assert not batches_of(data, When.LEVEL, "sure_parts")
     assert batches_of(data, When.AFTER_LEVEL, "parts")
 
