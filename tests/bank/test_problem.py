@@ -102,3 +102,18 @@ def test_with_groups_columns_and_target_are_pure_numbers_and_formulas_are_transl
     np.testing.assert_allclose(evaluate(back, data.columns).values, data.y, rtol=1e-12)
     np.testing.assert_allclose(found.scaled(data.y), found.y)
     assert found.weights.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("digits", "rounded"), [(3, True), (6, True), (9, False), (None, False)])
+@pytest.mark.parametrize("scale", [1e-20, 1.0, 1e20])
+def test_a_target_that_was_rounded_is_known_by_its_digits(digits, rounded, scale):
+    x = np.linspace(1, 2, 40)
+    y = scale * np.exp(x)
+    if digits:
+        y = np.array([float(f"{value:.{digits}g}") for value in y])
+    assert Problem.of(make_dataset(x, y, names=["x"]), ["+", "*"], 40, 0).is_rounded is rounded
+
+
+def test_whole_numbers_need_not_be_rounded():
+    x = np.arange(1.0, 30.0)
+    assert not Problem.of(make_dataset(x, x**2 + 1, names=["x"]), ["+", "*"], 40, 0).is_rounded

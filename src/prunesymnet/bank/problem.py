@@ -24,6 +24,8 @@ from prunesymnet.units import Groups
 
 Array = NDArray[np.float64]
 
+DIGITS = 6  # of a number that was rounded: tables of measurements have no more
+WHOLE = 1e-6  # how far it may be from one with so many digits
 TAIL = 5.0  # median deviations from the median, beyond which a row counts less: a few values near a pole would decide
 ORDINARY = (0.1, 100.0)  # largest values of columns that are left as they are...
 ORDINARY_TARGET = (1e-4, 1e5)  # ...and of targets, as powers of ordinary columns reach these
@@ -128,6 +130,16 @@ class Problem:
     def divides(self) -> bool:
         """Whether formulas may have quotients."""
         return bool({"/", "inv"} & set(self.operators))
+
+    @cached_property
+    def is_rounded(self) -> bool:
+        """Whether the table's target has been rounded, as measurements are: then no formula but the simplest is exact
+        in every row."""
+        y = self.data.y[self.data.y != 0]
+        scaled = y * 10.0 ** (DIGITS - 1 - np.floor(np.log10(np.abs(y))))
+        few = np.abs(scaled - np.round(scaled)) < WHOLE
+        whole = (y == np.round(y)) & (np.abs(y) < 10.0**DIGITS)  # has all its digits
+        return bool(few.all() and not whole.all())
 
     @cached_property
     def nonzero_columns(self) -> dict[str, Array]:

@@ -67,7 +67,7 @@ NEGLIGIBLE = 1e-6  # of a target's size: no law has such a term, but what is smo
 
 def propose(context: Context) -> Iterator[Batch]:
     problem = context.problem
-    if problem.dimensions is not None:  # sums of any functions are not sound
+    if problem.dimensions is not None or problem.is_rounded:  # sums of any functions are not sound, or none is exact
         return
     one = Term(np.ones_like(problem.y), Constant(1))
     words = Dictionary.of([one, *terms_of(problem.columns, problem.operators)])

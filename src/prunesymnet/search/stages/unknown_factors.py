@@ -26,7 +26,8 @@ from prunesymnet.search.constraints import Vocabulary
 Array = NDArray[np.float64]
 
 NEARBY = 0.1  # of what the span leaves of a target: what its derivative leaves of that, at a point of the grid
-STEPS = 10  # from there on
+STEPS = 12  # from there on
+STEPS_TO_TELL, NEARLY = 6, 1e-5  # after so many, that share of a target must be left, or no constant is right
 REFINED = 40  # members of a family, for each dictionary: those whose target is nearest to the span
 CONVERGED = 1e-9  # of a target: what is left of it where the constant is right
 
@@ -66,6 +67,7 @@ class _Members:
             grids = [family.grid(node.values) for node in nodes]
         self.node = np.repeat(np.arange(len(nodes)), [len(grid) for grid in grids])
         self.inside = np.concatenate([np.empty((0, 1)), *grids])
+        self.on_the_grid = self.targets(self.node, self.inside)
 
     def targets(self, node: NDArray[np.int64], inside: Array) -> tuple[Array, Array]:
         """y divided by members, of largest value 1, and the derivatives of this by the constant inside; 0 where one is
@@ -80,7 +82,7 @@ class _Members:
 
     def hits(self, words: Dictionary) -> Iterator[Hit]:
         """The members with which y is a sum of the terms."""
-        targets, slopes = self.targets(self.node, self.inside)
+        targets, slopes = self.on_the_grid
         left, along = words.rest(targets), words.rest(slopes)
         size = _squares(left)
         parallel = np.square(np.einsum("mn,mn->m", left, along)) / np.maximum(_squares(along), 1e-300)
@@ -103,7 +105,7 @@ class _Members:
         best = np.full(len(near), np.inf)
         step = np.zeros(len(near))
         kept = inside.copy()
-        for _ in range(STEPS):
+        for number in range(STEPS):
             targets, slopes = self.targets(node, inside)
             left, along = words.rest(targets), words.rest(slopes)
             size = _squares(left) / np.maximum(_squares(targets), 1e-300)
@@ -112,6 +114,8 @@ class _Members:
             kept[better], best[better] = inside[better], size[better]
             step = np.where(better, newton, step / 2)
             inside = kept + step[:, None]
+            if number >= STEPS_TO_TELL and not (best < NEARLY).any():
+                break
         return kept
 
 
