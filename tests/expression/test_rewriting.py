@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from prunesymnet.expression import canonical, evaluate, parse, skeleton
@@ -121,3 +121,12 @@ def test_a_tie_changes_a_formula_little(expression):
     for tree in tied(expression):
         assert set(tree.variables) <= set(expression.variables)
         assert len(tree.constants) < len(canonical(expression).constants)
+
+
+@given(numbers, numbers, st.integers(-30, 30), st.integers(-30, 30))
+@example(1.0, 1.0, 17, -4)
+def test_products_of_numbers_of_any_size_are_found(b, c, one, two):
+    b, c = float(f"{b}e{one}"), float(f"{c}e{two}")
+    product = parse(f"x*y + {b!r}*x + {c!r}*y + {b * c!r}")
+    forms = list(fewer_constants(product))
+    assert any(skeleton(form) == skeleton(parse("(x + 1.5)*(y + 1.5)")) for form in forms)

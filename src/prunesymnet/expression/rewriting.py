@@ -44,6 +44,7 @@ RATIOS = [Fraction(p, q) for p in range(1, 5) for q in range(1, 5)]  # of two co
 ABOUT = 0.05  # a constant within so much of what it may be: the fit decides
 SAME = 1e-6  # constants inside of two functions that are one
 ROUNDING = 1e-9  # of a number: what is so near a whole one was that, before roots and quotients were taken
+LARGEST = 10**6  # whole number that one is taken for: any larger float is as near to one
 MOST_TERMS = 30  # of a sum: pairs of them are looked at
 HIGHEST_POWER = 3  # of a sum or a wave that is multiplied out
 
@@ -111,7 +112,7 @@ def _flat(terms: Terms) -> Terms:
 def _exact_or_free(value: float) -> Number:
     """A whole number where it is one but for rounding."""
     whole = round(value)
-    return whole if whole and abs(value - whole) <= ROUNDING * abs(value) else value
+    return whole if 0 < abs(whole) <= LARGEST and abs(value - whole) <= ROUNDING * abs(value) else value
 
 
 def _alike(one: Monomial, two: Monomial, within: float) -> bool:
