@@ -52,7 +52,7 @@ ORDER = {
     "search.stages": (
         "base", "power_law", "polynomials", "groups", "beside", "networks", "unwrapping", "fixed_terms", "denominators",
         "pairs", "singles", "tails", "chains", "angles", "rational", "powers", "factored_quotients", "families",
-        "missing_terms", "unknown_factors", "dictionaries", "frequencies", "phases", "query_pairs", "pursuit", "grafts",
+        "missing_terms", "unknown_constants", "dictionaries", "frequencies", "phases", "query_pairs", "pursuit", "grafts",
         "blocks", "nested", "parts",
     ),
     "studio": (

@@ -119,9 +119,9 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """t = g + c for a whole number c."""
+    """t = g + c for a number c."""
 
-    value: int
+    value: float
 
     def down(self, target: Array) -> Array:
         return target - self.value

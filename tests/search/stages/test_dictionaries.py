@@ -35,6 +35,10 @@ FOUND = [
     "(x - 3.1*y*z)/sqrt(7.3 - 0.01*z**2/x**2)",  # a factor with a constant inside
     "(log(x) - 2*y + 0.3*z)*(1 - exp(-0.37*y))",
     "(y**2 + 2.3*x - 6.9)/sqrt(u + z + 7.96)",
+    "2.5 + x**1.7*exp(-0.3*y)/z",  # a function of a sum beside an offset
+    "4.2 - 1/(x + 2.3*y*z + sqrt(x))",
+    "3.1*log(x + 2*y + z**2)",  # a function of a sum with an amplitude
+    "5.5*sin(0.3*x/y + 0.1*z - 0.4)",
     "cos(x) + log(log(x)) + log(log(y))",  # two functions inside functions
     "exp(sqrt(y))*(u + z)/log(x)",  # the same, of the logarithm
     "u - v + x + log(z)*(y*z + 6.99)",  # a product of two terms
@@ -96,3 +100,9 @@ def test_more_columns_than_rows_tell_nothing():
 def test_the_same_formulas_every_time():
     one, two = (proposed(data_of(FOUND[1])) for _ in range(2))
     assert [to_text(p.expression) for p in one] == [to_text(p.expression) for p in two]
+
+
+def test_operators_without_any_function_are_no_error():
+    columns = columns_of(**NAMES)
+    target = np.exp(columns["x"]) + columns["y"]
+    assert proposals_of(run(context_of(problem_of(columns, target, ["+", "-", "*", "/"]), stages=STAGE))) == []

@@ -8,8 +8,8 @@ function of these. A dictionary may have one more term, which is
 - y times a sum of some terms: then y is a sum divided by another;
 - any node of the bank, a wave, or a member of a family (`missing_terms.py`).
 
-And it may be the products of the columns with one function of one of them: `(x + y - 9)*(sqrt(z) + 2)`. The factor by
-which y is divided may have a constant inside (`unknown_factors.py`).
+And it may be the products of the columns with one function of one of them: `(x + y - 9)*(sqrt(z) + 2)`. What stands
+around a sum may have a constant inside (`unknown_constants.py`).
 
 Whatever is nearly smooth is nearly such a sum, so only what is exact in every row is proposed.
 """
@@ -51,7 +51,7 @@ from prunesymnet.search.stages.missing_terms import (
 )
 from prunesymnet.search.stages.polynomials import weighted_sum
 from prunesymnet.search.stages.power_law import leading_product
-from prunesymnet.search.stages.unknown_factors import behind_a_member
+from prunesymnet.search.stages.unknown_constants import behind_a_member, in_a_function
 
 Array = NDArray[np.float64]
 
@@ -88,6 +88,7 @@ def propose(context: Context) -> Iterator[Batch]:
         partial(_with_a_function, context, products),
         partial(_with_a_denominator, context, words),
         partial(behind_a_member, problem, [words, quotients]),
+        partial(in_a_function, problem, Factors.nodes(context.single_bank), [words]),
         partial(with_a_member, context, quotients, SIMPLE, families.SIMPLE),
         partial(with_a_member, context, words, DIVIDED, families.SIMPLE),
         partial(with_a_member, context, words, SIMPLE, families.WAVES[:1]),

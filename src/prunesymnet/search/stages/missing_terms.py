@@ -79,7 +79,7 @@ class Nodes(NamedTuple):
                 Term(np.asarray(row.numpy(term.values)), apply(row, term.expression)) for row in rows for term in terms
             ]
         found = [term for term in every if is_usable(term)]
-        values = np.array([term.values for term in found]).reshape(len(found), -1)
+        values = np.array([term.values for term in found]).reshape(len(found), len(terms[0].values) if terms else 0)
         return cls(values, np.array([term.expression.complexity for term in found], dtype=np.int64), found.__getitem__)
 
     def and_also(self, other: "Nodes") -> "Nodes":
