@@ -60,7 +60,7 @@ test-studio: $(VENV)/.browser ## the studio in a real browser, from a file to a 
 studio-pictures: $(VENV)/.browser ## the screenshots of docs/studio.md, taken anew (a minute)
 	@$(PY) docs/pictures/studio.py $(CHROMIUM)
 
-fuzz: setup ## random tables, texts and damaged files, new ones each time (half an hour); `make test` tries a tenth
+fuzz: setup ## random tables, texts and damaged files, new ones each time (half an hour); `make test` tries a twentieth
 	@$(PY) -m pip install --quiet -c constraints.txt -e '.[fuzz]' || echo "atheris can't be installed here: left out"
 	@FUZZ=1 $(PY) -m pytest -n auto --dist load -q tests/fuzz
 	@! $(PY) -c "import atheris" 2>/dev/null || $(PY) tests/fuzz/with_atheris.py parser -runs=1000000

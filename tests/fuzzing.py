@@ -1,6 +1,6 @@
 """What the tests of tests/fuzz share: how much they try, what they forbid, and how a hang is noticed.
 
-`make fuzz` tries all of it, drawn anew each time; `make test` a tenth, the same each time.
+`make fuzz` tries all of it, drawn anew each time; `make test` a twentieth, the same each time.
 """
 
 import os
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from hypothesis import HealthCheck, Phase, settings
 
-SHARE = float(os.environ.get("FUZZ", "0.1"))  # of all that is tried
+SHARE = float(os.environ.get("FUZZ", "0.05"))  # of all that is tried
 HANG = 60  # seconds of this process's own time, however slow the machine: what is tried takes a hundredth of that
 LONGEST = 2500  # characters of a message: what is wrong, not what was in the file
 MOST_WARNINGS = 12  # of one call: each thing once

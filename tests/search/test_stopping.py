@@ -197,6 +197,12 @@ def test_noise_around_a_short_formula_ends_the_search_before_the_slow_stages(tar
 def test_noise_around_a_long_formula_does_not_end_it_so_early():
     long = LAW + 3 * COLUMNS["x"] - 2 * COLUMNS["y"] * COLUMNS["z"] + 0.5 * COLUMNS["z"] ** 2
     stages = set()
+
+    def until_families(update):
+        stages.add(update.stage)
+        if update.stage == "families":
+            raise StopIteration
+
     data = table_of(COLUMNS, long + 0.005 * long.std() * NOISE)
-    search(data, SearchSettings(workers=1, max_fits=200), watch=lambda update: stages.add(update.stage))
+    search(data, SearchSettings(workers=1, max_fits=200), watch=until_families)
     assert "families" in stages

@@ -6,7 +6,7 @@ import pytest
 from contexts import columns_of, context_of, problem, problem_of, terms_of, values_of
 from prunesymnet.expression import evaluate, parse
 from prunesymnet.operators import PAPER
-from prunesymnet.search.stages.rational import RATIONAL, rational_functions, roots
+from prunesymnet.search.stages.rational import RATIONAL, nearly_rational, rational_functions, roots
 
 QUOTIENTS = [  # and how many terms there are above and below
     ("(1 + 2*x)/(3 + x**2)", 2, 2),
@@ -56,6 +56,27 @@ def test_what_is_no_root_gives_none(text):
 
 def test_where_there_are_no_roots_none_is_proposed():
     assert list(roots(problem(ROOTS[0], rows=100, low=1.0, high=4.0))) == []
+
+
+@pytest.mark.parametrize("text", ["20 - x - x*y/(1 + 0.5*x**2)", "3.2*x*y/(1.5 + x + 0.7*y)", "(1 + 3*x)/(2 + x**2)"])
+def test_a_quotient_is_found_in_noise(text):
+    names = parse(text).variables
+    given = problem(text, rows=120, low=0.2, high=5.0, noise=1e-3, names=names)
+    assert list(rational_functions(given)) == []
+    best = min(nearly_rational(given), key=lambda proposal: proposal.unexplained)
+    assert best.unexplained < 1e-4
+    assert len(best.expression.constants) < 12
+    others = columns_of(50, low=0.2, high=5.0, names=names, seed=1)
+    truth = evaluate(parse(text), others).values
+    np.testing.assert_allclose(values_of(best, others), truth, atol=0.02 * np.abs(truth).max())
+
+
+def test_what_has_a_pole_in_the_rows_is_not_taken_for_a_quotient_with_noise():
+    columns = columns_of(80, names="x")
+    target = np.where(columns["x"] > 0, 1.0, -1.0)
+    assert all(
+        np.isfinite(values_of(proposal, columns)).all() for proposal in nearly_rational(problem_of(columns, target))
+    )
 
 
 def test_noise_gives_no_quotient():

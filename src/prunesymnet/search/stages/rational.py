@@ -17,20 +17,28 @@ from prunesymnet.bank.bank import Term
 from prunesymnet.bank.monomials import few_enough, monomial_terms
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import EXACT, Proposal
+from prunesymnet.coefficients.linear import eliminate
 from prunesymnet.expression import Constant, Expression, apply, evaluate
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
+from prunesymnet.search.stages.polynomials import weighted_sum
 
 Array = NDArray[np.float64]
 
 DEGREES = range(1, 5), range(1, 4)  # of numerator and denominator
 QUADRATIC = (2, 1, 0), (1, 1, 1), (2, 1, 1), (2, 2, 0), (4, 2, 0)  # degrees of what stands beside 1, y and y**2
+NOISY = (1, 1), (2, 1), (1, 2), (2, 2), (3, 2)  # the same where there is noise
+ROWS_PER_TERM = 4  # at least, there
+TIMES, WITH_Y = 8, 2  # that a regression is solved again, and the first ones, which have y among their columns
+NEAR_A_POLE = 1e-3  # of the largest value of a denominator: no more than the smallest one, or rows there decide alone
+SMALLEST = 1e-12  # of the largest singular value: what is less is rounding
 DEPENDENT = 1e-7  # a smallest singular value this small, relative to the next: there is one null vector
 STILL_DEPENDENT, NEGLIGIBLE = 1e-10, 1e-3  # for taking out a term: what must remain, and how small it must be
 
 
 def propose(context: Context) -> Iterator[Batch]:
     if context.budget.level == 0:  # a larger bank has nothing to add
-        yield Batch([*rational_functions(context.problem), *roots(context.problem)])
+        exact = [*rational_functions(context.problem), *roots(context.problem)]
+        yield Batch(exact or list(nearly_rational(context.problem)))
 
 
 def rational_functions(problem: Problem) -> Iterator[Proposal]:
@@ -61,6 +69,45 @@ def roots(problem: Problem) -> Iterator[Proposal]:
             root = apply("sqrt", inside)
             yield Proposal((linear + root if signs[0] > 0 else linear - root) / (2 * square), EXACT)
             return
+
+
+def nearly_rational(problem: Problem) -> Iterator[Proposal]:
+    """Quotients of polynomials where there is noise, with the terms that the rows need.
+
+    `p - y*(q - 1) = y` is a regression in which rows count by q, and y is among the columns with its errors. It gives a
+    first quotient f; then `p/q` is linear in what all coefficients may be nearby, with f among the columns instead, and
+    is solved again and again. Terms that the last regression does not need are dropped."""
+    y, root = problem.y, np.sqrt(problem.weights)
+    one = Term(np.ones_like(y), Constant(1))
+    for degrees in NOISY:
+        above = [one, *monomial_terms(problem.columns, degrees[0])]
+        below = monomial_terms(problem.columns, degrees[1])
+        if (len(above) + len(below)) * ROWS_PER_TERM > len(y):
+            continue
+        tops, bottoms = (np.array([term.values for term in terms]) for terms in (above, below))
+        f, q, goal = y, np.ones_like(y), y
+        for number in range(TIMES):
+            columns = np.concatenate([tops, -f * bottoms]) * (root / q)
+            size = np.sqrt(np.einsum("kn,kn->k", columns, columns))
+            if not (np.isfinite(size).all() and size.all()):
+                break
+            solved = np.linalg.lstsq((columns / size[:, None]).T, goal * root, rcond=SMALLEST)[0] / size
+            q = 1 + solved[len(above) :] @ bottoms
+            if not np.abs(q).min() > NEAR_A_POLE * np.abs(q).max():
+                break
+            if number < WITH_Y:
+                goal = y / q
+            else:
+                f = solved[: len(above)] @ tops / q
+                goal = y - f + f / q
+        else:
+            columns = np.concatenate([tops, -f * bottoms]) * (root / q)
+            kept, _ = eliminate(columns, goal * root, len(y))
+            top = [(c, above[k].expression) for k, c in kept if k < len(above)]
+            bottom = [(c, below[k - len(above)].expression) for k, c in kept if k >= len(above)]
+            if top and bottom:
+                formula = weighted_sum(top) / weighted_sum([(1.0, Constant(1)), *bottom])
+                yield Proposal(formula, problem.unexplained(formula))
 
 
 def _equation(problem: Problem, degrees: tuple[int, ...]) -> list[list[Expression]] | None:
