@@ -547,6 +547,7 @@ def test_a_single_run_breaks_nothing(single, tmp_path):
     figures.write([single], tmp_path)
 
 
+@pytest.mark.slow
 def test_every_figure_is_written_small_and_the_same_each_time(lines, tmp_path, monkeypatch):
     written = figures.write(lines, tmp_path / "first")
     assert {path.name for path in written} == {f"{name}.{kind}" for name in figures.FIGURES for kind in ("svg", "png")}

@@ -222,7 +222,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("tables")
 
 
-@tried(5_000)
+@tried(2_500)
 @given(st.one_of(usual_calls(), odd_calls()))
 def test_the_command_gives_a_formula_or_says_what_is_wrong(folder, call):
     content, target, options, name = call

@@ -67,6 +67,7 @@ def test_in_pure_noise_a_constant_stays_chosen(rows, seed):
     assert not shown(table, *forms).best.expression.variables
 
 
+@pytest.mark.slow
 def test_of_two_hundred_columns_the_one_that_matters_is_chosen():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 200))

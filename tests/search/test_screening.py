@@ -68,6 +68,7 @@ def test_of_few_columns_nobody_asks_which_matter():
     assert relevant_columns(context).names == ()
 
 
+@pytest.mark.slow
 def test_unrelated_columns_of_any_size_do_not_hide_a_quotient():
     """The values near zero of the denominator have most of the variation, and go with any column by chance."""
     rng = np.random.default_rng(0)

@@ -254,6 +254,7 @@ def test_a_search_builds_on_what_is_nearly_right():
     assert "grafts" in seen
 
 
+@pytest.mark.slow
 def test_building_on_formulas_can_be_switched_off():
     options = {"names": "abcxy", "rows": 40, "low": 1.0, "high": 3.0}
     for stages in (("pairs", "grafts", "blocks"), ("pairs",)):
