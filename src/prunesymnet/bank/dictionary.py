@@ -171,15 +171,22 @@ def functions_of(columns: Mapping[str, Array], table: Mapping[str, Operator]) ->
     """Every function of every column that is finite on the rows; the logarithm is that of the square, where a column
     changes its sign."""
     found = []
-    for name, row in table.items():
-        if row.arity == 1 and name not in NO_WORDS:
-            for key, column in columns.items():
-                inside = Term(column, Variable(key))
-                if name == "log" and (column < 0).any():
-                    inside = Term(column**2, Variable(key) ** 2)
-                with np.errstate(all="ignore"):
-                    found.append(Term(np.asarray(row.numpy(inside.values)), apply(row, inside.expression)))
+    for row in functions_in(table):
+        for key, column in columns.items():
+            squared = row.name == "log" and (column < 0).any()
+            inside = Term(column**2, Variable(key) ** 2) if squared else Term(column, Variable(key))
+            found.append(in_function(row, inside))
     return [term for term in found if is_usable(term)]
+
+
+def functions_in(table: Mapping[str, Operator]) -> list[Operator]:
+    """Those that products and quotients do not have already."""
+    return [row for name, row in table.items() if row.arity == 1 and name not in NO_WORDS]
+
+
+def in_function(row: Operator, inside: Term) -> Term:
+    with np.errstate(all="ignore"):
+        return Term(np.asarray(row.numpy(inside.values)), apply(row, inside.expression))
 
 
 def sums_of(columns: Mapping[str, Array]) -> list[Term]:

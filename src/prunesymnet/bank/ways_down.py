@@ -15,7 +15,7 @@ all together (`dictionary`); the steps that lead to a target are made when it is
 [[1.    3.386 5.197]] ['Factor', 'Function']
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -68,14 +68,14 @@ class Factors(NamedTuple):
         return Factors(self.values[:count], self.term)
 
     @classmethod
-    def functions_of_sums(cls, terms: list[Term], table: Mapping[str, Operator]) -> "Factors":
+    def functions_of_sums(cls, terms: list[Term], functions: list[Operator]) -> "Factors":
         """Each function of the sums and differences of any two terms, where it is finite on all rows."""
         values = np.array([term.values for term in terms])
         one, two = np.triu_indices(len(terms), k=1)
         one, two, sign = np.tile(one, 2), np.tile(two, 2), np.repeat([1, -1], len(one))
         with np.errstate(all="ignore"):
             sums = values[one] + sign[:, None] * values[two]
-            made = [(row, np.asarray(row.numpy(sums))) for row in table.values() if row.arity == 1]
+            made = [(row, np.asarray(row.numpy(sums))) for row in functions]
         there = [(row, np.flatnonzero(np.isfinite(part).all(axis=1) & part.any(axis=1))) for row, part in made]
         places = [(row, int(k)) for row, kept in there for k in kept]
 

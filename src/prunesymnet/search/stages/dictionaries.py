@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from prunesymnet.bank import families
 from prunesymnet.bank.bank import Term
 from prunesymnet.bank.dictionary import (
-    NO_WORDS,
     Dictionary,
+    functions_in,
     functions_of,
     is_usable,
     of_size_one,
@@ -131,8 +131,8 @@ def _sums(context: Context, dictionaries: Sequence[Dictionary], products: Factor
     """y itself, and divided by nodes, as sums."""
     problem, nodes = context.problem, Factors.nodes(context.single_bank.first(NODES))
     inside = nodes.first(DIVIDED_IN_A_FUNCTION)
-    table = {name: row for name, row in problem.operators.items() if name not in NO_WORDS}
-    functions = Factors.functions_of_sums(list(without_functions(dictionaries[0]).terms[:SUMMED]), table)
+    summed = list(without_functions(dictionaries[0]).terms[:SUMMED])
+    functions = Factors.functions_of_sums(summed, functions_in(problem.operators))
     return _all_sums(
         dictionaries,
         chain(

@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Bank, Term
-from prunesymnet.bank.dictionary import NO_WORDS, Dictionary, is_rounding, is_usable, of_size_one, sums_of
+from prunesymnet.bank.dictionary import (
+    Dictionary,
+    functions_in,
+    in_function,
+    is_rounding,
+    is_usable,
+    of_size_one,
+    sums_of,
+)
 from prunesymnet.bank.families import Family, Members, members, orthonormal
 from prunesymnet.bank.family_fit import refined
 from prunesymnet.bank.family_scan import Hit as FamilyHit
@@ -73,11 +81,7 @@ class Nodes(NamedTuple):
     @classmethod
     def inside_functions(cls, terms: Sequence[Term], table: Mapping[str, Operator]) -> "Nodes":
         """Each function of each term."""
-        rows = [row for name, row in table.items() if row.arity == 1 and name not in NO_WORDS]
-        with np.errstate(all="ignore"):
-            every = [
-                Term(np.asarray(row.numpy(term.values)), apply(row, term.expression)) for row in rows for term in terms
-            ]
+        every = [in_function(row, term) for row in functions_in(table) for term in terms]
         found = [term for term in every if is_usable(term)]
         values = np.array([term.values for term in found]).reshape(len(found), len(terms[0].values) if terms else 0)
         return cls(values, np.array([term.expression.complexity for term in found], dtype=np.int64), found.__getitem__)
