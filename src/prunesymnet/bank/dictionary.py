@@ -17,7 +17,6 @@ array([ True, False])
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import combinations, permutations
 from math import comb
 
@@ -25,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Term
-from prunesymnet.bank.monomials import SHARE_OF_ROWS, few_enough, monomial_terms, raised
+from prunesymnet.bank.monomials import SHARE_OF_ROWS, few_enough, monomial_terms, quotient_of_powers, raised
 from prunesymnet.coefficients.linear import elimination
-from prunesymnet.expression import Constant, Expression, Variable, apply
+from prunesymnet.expression import Constant, Variable, apply
 from prunesymnet.operators import Operator
 
 Array = NDArray[np.float64]
@@ -153,18 +152,15 @@ def products_of(columns: Mapping[str, Array], table: Mapping[str, Operator]) -> 
     return found
 
 
-def _quotient(columns: Mapping[str, Array], above: Sequence[str], below: Sequence[str]) -> Term:
+def _quotient(columns: Mapping[str, Array], above: tuple[str, ...], below: tuple[str, ...]) -> Term:
     values = np.ones(len(next(iter(columns.values()))))
     with np.errstate(all="ignore"):
         for name in above:
             values = values * columns[name]
         for name in below:
             values = values / columns[name]
-    top, bottom = (
-        [raised(Variable(name), names.count(name)) for name in dict.fromkeys(names)] for names in (above, below)
-    )
-    first: Expression = reduce(Expression.__mul__, top) if top else Constant(1)
-    return Term(values, first / reduce(Expression.__mul__, bottom) if bottom else first)
+    powers = [(Variable(name), float(above.count(name) - below.count(name))) for name in dict.fromkeys(above + below)]
+    return Term(values, quotient_of_powers(powers))
 
 
 def functions_of(columns: Mapping[str, Array], table: Mapping[str, Operator]) -> list[Term]:

@@ -115,3 +115,11 @@ def raised(base: Expression, exponent: float) -> Expression:
         return base ** Constant(int(exponent))
     half = (2 * exponent).is_integer()
     return base ** (Constant(int(2 * exponent)) / 2 if half else Constant(exponent))
+
+
+def quotient_of_powers(parts: Sequence[tuple[Expression, float]]) -> Expression:
+    """A product of powers as one quotient."""
+    above = [raised(base, exponent) for base, exponent in parts if exponent > 0]
+    below = [raised(base, -exponent) for base, exponent in parts if exponent < 0]
+    top: Expression = reduce(Expression.__mul__, above) if above else Constant(1)
+    return top / reduce(Expression.__mul__, below) if below else top

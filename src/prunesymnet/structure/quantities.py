@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.bank.monomials import raised
+from prunesymnet.bank.monomials import quotient_of_powers
 from prunesymnet.expression import Constant, Expression, Variable
 from prunesymnet.structure.exponents import Vectors
 
@@ -94,19 +93,13 @@ class Quantities:
         with np.errstate(all="ignore"):
             values = np.prod([np.power(self.values[k], exponent) for k, exponent in parts], axis=0)
         made = [[(formulas[k], exponent) for k, exponent in parts] for formulas in (self.formulas, self.shown)]
-        return Quantity(np.broadcast_to(values, self.values.shape[1:]), _quotient(made[0]), _quotient(made[1]))
+        return Quantity(
+            np.broadcast_to(values, self.values.shape[1:]), quotient_of_powers(made[0]), quotient_of_powers(made[1])
+        )
 
 
 def times(factor: float, name: str) -> Expression:
     return Variable(name) if factor == 1 else Constant(factor) * Variable(name)
-
-
-def _quotient(parts: list[tuple[Expression, float]]) -> Expression:
-    """A product of powers as one quotient."""
-    above = [raised(base, exponent) for base, exponent in parts if exponent > 0]
-    below = [raised(base, -exponent) for base, exponent in parts if exponent < 0]
-    top: Expression = reduce(Expression.__mul__, above) if above else Constant(1)
-    return top / reduce(Expression.__mul__, below) if below else top
 
 
 def even_index(logs: Array, negative: NDArray[np.bool_]) -> Array:
