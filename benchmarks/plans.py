@@ -107,6 +107,8 @@ PLANS: dict[str, tuple[Runs, ...]] = {
         ),
         Runs(("ours", "operon", "operon-mdl"), sets=("textbook-fair",), **TEXTBOOK),
     ),
+    # laws in SI units, with errors of a part of each value: their values reach over many decades
+    "si": (Runs(("ours", "operon", "operon-mdl"), sets=("si",), noise=(0.0, NOISE), noise_of=("value",)),),
     # the same problems in other units, and beside columns that have nothing to do with them
     "units": (
         Runs(("ours",), sets=("paper", *FURTHER), other_units=(False, True)),

@@ -6,6 +6,8 @@ Nguyen, Jin, Keijzer, Vladislavleva, the Feynman Symbolic Regression Database (i
 the right-hand sides of Strogatz's equations (the boxes are ours: the originals are points on trajectories).
 `textbook` has curves and laws of many fields with their usual constants, ranges and units, and `textbook-fair` more of
 them: nobody looks at what a search misses there, so that nothing is made for them.
+`si` has laws of physics and chemistry in SI units, with the constants of nature as numbers: their columns reach from
+1e-36 to 1e30, and most are drawn evenly on a logarithmic scale, over two to ten decades.
 `random-7` is the set that `random_formulas.py` draws from seed 7; those of other seeds are named alike.
 Left out is what the operators cannot say: keijzer-06 (a sum of x terms), feynman-I-26-2 and I-30-5 (arcsin).
 
@@ -27,8 +29,8 @@ from prunesymnet.expression import Apply, Constant, Expression, canonical, fold,
 from prunesymnet.expression.sampling import sample as sample
 
 Array = NDArray[np.float64]
-SETS = ("paper", "nguyen", "jin", "keijzer", "vladislavleva", "feynman", "strogatz", "textbook", "textbook-fair")
-QUANTITIES = ("textbook", "textbook-fair")  # sets whose columns are quantities of nature
+SETS = ("paper", "nguyen", "jin", "keijzer", "vladislavleva", "feynman", "strogatz", "textbook", "textbook-fair", "si")
+QUANTITIES = ("textbook", "textbook-fair", "si")  # sets whose columns are quantities of nature
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,19 @@ class Problem:
     ranges: dict[str, tuple[float, float]] = field(hash=False)  # of each variable
     source: str = ""
     quantities: bool = False  # what has only positive values in its range has no others: a frequency, a concentration
+    logarithmic: frozenset[str] = frozenset()  # variables that are drawn evenly on a logarithmic scale
 
     def sample(self, rows: int = 128, seed: int = 0, wide: float = 1.0) -> Dataset:
         """Points where the formula is finite, in the box or in one `wide` times as wide around the same middle."""
-        low, high = np.array([self.ranges[name] for name in self.formula.variables]).T
+        names = self.formula.variables
+        low, high = np.array([self.ranges[name] for name in names]).T
         reach = (wide - 1) * (high - low) / 2
         least = np.where(low >= 0, low / wide, -np.inf) if self.quantities else -np.inf
-        return sample(self.formula, rows, seed, np.maximum(low - reach, least), high + reach)
+        of_sizes = np.array([name in self.logarithmic for name in names])
+        factor = np.where(of_sizes, high / np.where(of_sizes, low, 1.0), 1.0) ** ((wide - 1) / 2)
+        lowest = np.where(of_sizes, low / factor, np.maximum(low - reach, least))
+        highest = np.where(of_sizes, high * factor, high + reach)
+        return sample(self.formula, rows, seed, lowest, highest, self.logarithmic)
 
 
 def is_random(name: str) -> bool:
@@ -78,13 +86,16 @@ def units_of(problem: str, target: str) -> dict[str, str]:
 
 
 def _problem(row: dict[str, str]) -> Problem:
-    formula = parse(row["expression"])
+    formula, logarithmic = parse(row["expression"]), frozenset[str]()
     if "ranges" in row:
         ends = [text.split(":") for text in row["ranges"].split(";")]
-        ranges = {name: (float(low), float(high)) for name, low, high in ends}
+        ranges = {name: (float(low), float(high)) for name, low, high, *_ in ends}
+        logarithmic = frozenset(name for name, _, _, *scale in ends if scale)
     else:
         ranges = dict.fromkeys(formula.variables, (float(row["low"]), float(row["high"])))
-    return Problem(row["name"], row["dataset"], formula, ranges, row.get("source", ""), row["dataset"] in QUANTITIES)
+    return Problem(
+        row["name"], row["dataset"], formula, ranges, row.get("source", ""), row["dataset"] in QUANTITIES, logarithmic
+    )
 
 
 # What noise is a part of: the target's root mean square, each value, or the standard deviation of all.

@@ -44,6 +44,25 @@ def textbook(runs: pd.DataFrame) -> Table | None:
     return Table("Curves from textbooks", caption, with_heads(lines), chosen) if lines else None
 
 
+def si(runs: pd.DataFrame) -> Table | None:
+    """Laws in SI units, without noise and with errors of a part of each value."""
+    usual = (runs["points"] == POINTS) & (runs["limit"] == LIMIT) & (runs["seed"] == 0)
+    chosen = runs[usual & (runs["set"] == "si")].sort_values("noise", kind="stable")
+    lines = []
+    for method in methods_in(chosen):
+        own = of(chosen, method)
+        line = {"method": called(own, method), "exact": count(own.loc[own["noise"] == 0, "recovered"])}
+        for noise, part in own[own["noise"] > 0].groupby("noise"):
+            line[f"{noise:.0%} {PARTS['value']}"] = count(part["form"])
+        lines.append(line | {"median time, exact": seconds(own.loc[own["noise"] == 0, "seconds"].median())})
+    caption = (
+        f"{len(load('si'))} laws of physics and chemistry in SI units, with the constants of nature as numbers and "
+        "columns over many decades: recovered where points are exact, and with the right form where they have errors "
+        f"of a part of each value; {POINTS} points, {LIMIT:g} s on one core, seed 0."
+    )
+    return Table("Laws in SI units", caption, with_heads(lines), chosen) if lines else None
+
+
 def why(runs: pd.DataFrame) -> Table | None:
     """Of the laws that were missed: could a search have known?"""
     chosen = first_runs(runs, "textbook")

@@ -11,7 +11,7 @@ from prunesymnet.expression import Apply, Constant, canonical, evaluate, fold, p
 from prunesymnet.expression.tree import is_free
 
 COUNTS = {"paper": 87, "nguyen": 12, "jin": 6, "keijzer": 14, "vladislavleva": 8, "feynman": 98, "strogatz": 14,
-          "textbook": 66, "textbook-fair": 27}  # fmt: skip
+          "textbook": 66, "textbook-fair": 27, "si": 97}  # fmt: skip
 
 # A formula, a point in its box, and its value there written once more in numpy.
 SPOTS = {
@@ -23,6 +23,7 @@ SPOTS = {
     "feynman": ("feynman-I-6-2b", {"sigma": 2.0, "theta": 1.0, "theta1": 3.0}, np.exp(-0.5) / np.sqrt(8.0 * np.pi)),
     "strogatz": ("strogatz-shearflow1", {"x": 1.0, "y": 0.5}, np.cos(1.0) / np.tan(0.5)),
     "textbook": ("relativistic-mass", {"m": 2.0, "v": 0.6 * 299792458.0}, 2.5),
+    "si": ("si-spring", {"k": 200.0, "x": 0.05}, 0.25),
     "textbook-fair": ("voltage-divider", {"V": 9.0, "R1": 1000.0, "R2": 2000.0}, 6.0),
 }
 
@@ -39,7 +40,12 @@ def test_every_formula_of_a_set_can_be_drawn_from(name):
             data = problem.sample(128, 0, wide=wide)
             assert data.X.shape == (128, len(low))
             assert np.isfinite(data.y).all(), problem.name
-            assert (np.abs(data.X - (low + high) / 2) <= wide * (high - low) / 2 + 1e-9).all(), problem.name
+            of_sizes = np.array([v in problem.logarithmic for v in problem.formula.variables])
+            plain = data.X[:, ~of_sizes], low[~of_sizes], high[~of_sizes]
+            sizes = tuple(map(np.log, (data.X[:, of_sizes], low[of_sizes], high[of_sizes])))
+            for values, start, end in (plain, sizes):
+                reach = wide * (end - start) / 2 * (1 + 1e-9)
+                assert (np.abs(values - (start + end) / 2) <= reach + 1e-12 * np.abs(end)).all(), problem.name
 
 
 def test_names_are_unique():

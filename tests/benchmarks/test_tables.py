@@ -80,6 +80,7 @@ def many_rows():
         kept += [row(method, problem, 0, False, noise=n, noise_of=of, why="longer", **curve) for of, n in noisy]
     kept += [row("ours", problem, other_units=True, **curve) for problem in ("planck", "bragg")]
     kept += [row("ours", problem, unrelated=2, **curve) for problem in ("planck", "bragg")]
+    kept += [row("ours", "si-spring", set="si", group="si", noise=noise, noise_of="value") for noise in (0.0, 0.01)]
     for method, name in product(("ours", "operon"), methods.FURTHER):
         kept += [row(method, problem.name, 0, set=name, group=name) for problem in load(name)[:2]]
     kept += [row(method, f"{RANDOM}-2v-grade3-01", set=RANDOM, group=RANDOM) for method in ("ours", "operon")]
@@ -478,6 +479,14 @@ def test_textbook_counts_what_is_recovered_without_noise_and_right_forms_with_ea
     assert line["textbook, exact"] == "1 of 2"
     assert line["1% of each value"] == "1 of 1"
     assert line["1% of the spread"] == "0 of 1"
+
+
+def test_laws_in_si_units_are_counted_exact_and_with_errors_of_each_value():
+    law = {"set": "si", "group": "si"}
+    runs = [row(problem="si-spring", **law), row(problem="si-lens", recovered=False, **law)]
+    runs += [row(problem="si-spring", noise=0.01, noise_of="value", **law)]
+    (line,) = textbook.si(frame(runs)).cells.to_dict("records")
+    assert (line["exact"], line["1% of each value"]) == ("1 of 2", "1 of 1")
 
 
 def test_what_was_missed_is_sorted_by_whether_the_rows_speak_for_the_law():
