@@ -52,8 +52,8 @@ ORDER = {
     "search.stages": (
         "base", "power_law", "polynomials", "groups", "beside", "networks", "unwrapping", "fixed_terms", "denominators",
         "pairs", "singles", "tails", "chains", "angles", "rational", "powers", "factored_quotients", "families",
-        "missing_terms", "unknown_constants", "dictionaries", "frequencies", "phases", "query_pairs", "pursuit",
-        "grafts", "blocks", "nested", "parts",
+        "missing_terms", "unknown_constants", "member_quotients", "dictionaries", "frequencies", "phases",
+        "query_pairs", "pursuit", "grafts", "blocks", "nested", "parts",
     ),
     "studio": (
         "workspace", "words", "safety", "forms", "tables", "searches", "worker", "queue", "front", "looks", "notebook",

@@ -186,6 +186,13 @@ BEFORE_SUMS = (
 )
 """Of products with a sum. Of one over g + t, what y is multiplied with is linear in t."""
 
+QUOTIENTS = (
+    Family.of("exp(t*g)", _rates),
+    Family.of("g**t", _exponents),
+    *(Family.of(text, _above) for text in ("sqrt(g + t)", "log(g + t)")),
+)
+"""Of quotients of sums: what is not one itself."""
+
 LOCATED = (
     Family.of("exp(t*(g - m)**2)", _peaks),
     Family.of("1/((g - m)**2 + t)", _squared_widths),

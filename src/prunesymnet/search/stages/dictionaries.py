@@ -9,7 +9,8 @@ function of these. A dictionary may have one more term, which is
 - any node of the bank, a wave, or a member of a family (`missing_terms.py`).
 
 And it may be the products of the columns with one function of one of them: `(x + y - 9)*(sqrt(z) + 2)`. What stands
-around a sum may have a constant inside (`unknown_constants.py`).
+around a sum may have a constant inside (`unknown_constants.py`), and so may a function in a quotient of sums
+(`member_quotients.py`).
 
 Whatever is nearly smooth is nearly such a sum, so only what is exact in every row is proposed.
 """
@@ -37,9 +38,10 @@ from prunesymnet.bank.monomials import few_enough
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal
 from prunesymnet.bank.ways_down import Factors, Found, Hit, Targets, divided, itself, target_of
-from prunesymnet.expression import Constant, Variable
+from prunesymnet.expression import Constant, Variable, canonical
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
 from prunesymnet.search.stages.chains import factors as products_of_powers
+from prunesymnet.search.stages.member_quotients import quotients_with_a_member
 from prunesymnet.search.stages.missing_terms import (
     DIVIDED,
     NODES,
@@ -61,7 +63,9 @@ SUMMED = 40  # terms of which two are added in a function by which y is divided
 PRODUCTS = 4  # times as many products of powers as chains begin with
 LOOKED_AT = 8  # of the targets that are sums, the simplest: the same formula is found in several ways
 MOST_TERMS = 12  # of a sum: longer ones are what anything smooth can be written as
+SHORT = 24  # symbols of a formula after which no other way is tried: where rows crowd, longer sums may be by chance
 DEPENDENT = 1e-9  # a smallest singular value this small, relative to the next: there is one sum below
+STILL_EXACT = 1e-9  # of the variation: what is left of it by a formula that has lost its negligible terms
 NEGLIGIBLE = 1e-6  # of a target's size: no law has such a term, but what is smooth and no sum of few terms has
 
 
@@ -84,6 +88,7 @@ def propose(context: Context) -> Iterator[Batch]:
         partial(_quotients, context, words),
         partial(with_a_node, context, words),
         partial(with_a_wave, context, words),
+        partial(quotients_with_a_member, problem),
         partial(with_two_nodes, context, words),
         partial(_with_a_function, context, products),
         partial(_with_a_denominator, context, words),
@@ -96,7 +101,7 @@ def propose(context: Context) -> Iterator[Batch]:
         hits, tested = way()
         found = _formulas(problem, hits)
         yield Batch(found, tested)
-        if found:
+        if any(canonical(proposal.expression).complexity <= SHORT for proposal in found):
             return
         context.check()
 
@@ -123,7 +128,9 @@ def _formulas(problem: Problem, hits: list[Hit]) -> list[Proposal]:
                 continue
             less = sum(coefficient for term, coefficient in kept if term is hit.itself)
             formula = weighted_sum(above) / (hit.denominator.expression - Constant(less))
-        found.append(Proposal(target.wrap(formula), 0.0))
+        formula = target.wrap(formula)
+        if problem.unexplained(formula) < STILL_EXACT:
+            found.append(Proposal(formula, 0.0))
     return found
 
 
