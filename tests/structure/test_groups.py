@@ -46,6 +46,16 @@ def test_the_group_of_a_law_is_found_with_noise_and_without(law):
         assert np.abs(np.diff(curve)).sum() < 4 * np.ptp(curve) + 40 * noise * np.abs(curve).max()  # one curve
 
 
+def test_a_curve_that_saturates_in_a_table_of_many_decades():
+    rng = np.random.default_rng(0)
+    ends = {"b": (1e-3, 1e1), "n": (1e23, 1e25), "m": (1e-2, 1.0), "t": (1.0, 1e2)}
+    columns = {name: np.exp(rng.uniform(*np.log(both), ROWS)) for name, both in ends.items()}
+    b, n, m, t = columns.values()
+    found = find_structure(columns, n * m * np.tanh(70 * m * b / t), np.full(ROWS, 1 / ROWS))
+    assert same_group(found, "m*b/t", columns)
+    assert str(found.factor.formula) in ("m*n", "n*m")
+
+
 def test_two_groups_are_found_where_one_is_not_enough():
     found, _, _ = found_in("x*(cos(y*z/3) + u*cos(y*z/3)**2)")
     assert {str(group.formula) for group in found.groups} == {"y*z", "u"}

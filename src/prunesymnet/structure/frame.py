@@ -192,11 +192,14 @@ class ProductFrame:
             left = min(left, part.left_out)
         return left * float(self.weights.sum())
 
-    def is_complete(self, best: Factored, curve: Array, others: Array) -> bool:
-        """Whether what is left is next to nothing; or it looks like noise to all other variables [variables, rows] and
-        to a polynomial, and the factor is one that a person would write: sums of functions of single columns are all
-        but products of them to odd powers."""
+    def is_complete(self, best: Factored, curve: Array, others: Array, in_logarithms: float = 1.0) -> bool:
+        """Whether what is left is next to nothing, of y or of its logarithm (`in_logarithms`: as a share of what a
+        product of powers leaves of that), which tells of a curve in all rows where y has many decades; or it looks like
+        noise to all other variables [variables, rows] and to a polynomial, and the factor is one that a person would
+        write: sums of functions of single columns are all but products of them to odd powers."""
         if best.left <= (NEARLY_ALL if best.is_round else NOTHING_LEFT) * self.left_by_power_law:
+            return True
+        if best.is_round and in_logarithms <= SPLINE_ERROR:
             return True
         return (
             best.is_round

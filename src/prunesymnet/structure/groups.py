@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 
 FOLLOWED = 4  # of the best groups, whose neighbours are tried next
 ROUNDS = 4  # of neighbours: an exponent reaches 3 from 0 in three, and one to see that there is no better
-COMPARED = 12  # of the best, on fine knots
+COMPARED = 64  # of the best, on fine knots: on few, a curve that saturates is far down in a table of many decades
 
 
 def find_group(tried: "Tried", columns: Mapping[str, Array], units: Mapping[str, float]) -> Found | None:
@@ -99,6 +99,6 @@ class Tried:
         columns = self.quantities.columns
         factored = frame.factored(curve, None if vector[columns:].any() else vector[None, :columns].astype(float))
         others = self.vectors[(self.vectors != vector).any(axis=1)]
-        if not factored or not frame.is_complete(factored[0], curve, self.quantities.indices(others)):
+        if not factored or not frame.is_complete(factored[0], curve, self.quantities.indices(others), left):
             return None
         return frame.found(factored, (self.quantities.product(vector),), second)
