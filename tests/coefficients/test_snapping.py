@@ -241,3 +241,11 @@ def test_two_constants_that_may_be_one_are_not_rounded_apart():
     y = 213.8 * (1 - np.exp(-0.547 * x)) + 0.5 * rng.normal(size=128)
     found = snap(parse("213.4 - 213.9*exp(-0.547*x)"), make_dataset(x, y, names=["x"])).expression
     assert skeleton(found) == skeleton(parse("2.0*(1 - exp(-3.0*x))"))
+
+
+@pytest.mark.parametrize(("noise", "closed"), [(0.02, False), (1e-4, True)])
+def test_a_closed_form_must_be_more_than_near(noise, closed):
+    x = np.linspace(0, 4, 60)
+    y = np.pi * np.exp(-0.7321 * x) + noise * np.random.default_rng(2).standard_normal(60)
+    found = snap(parse("3.1*exp(-0.7*x)"), make_dataset(x, y, names=["x"])).expression
+    assert ("pi" in str(found)) == closed

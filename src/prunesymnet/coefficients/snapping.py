@@ -12,7 +12,9 @@ First whole numbers, as in the paper, then closed forms (`closed_forms`). A roun
 constants fitted again, two things hold: the squared error has not grown by more than roundings of true values
 would make it grow (`tolerance` standard errors each), and the description has become shorter. A float costs the
 bits to which the data determine it, so an integer that is no shorter than that (454 for 454.2 ± 75) stays a float.
-A term whose coefficient becomes 0 is gone.
+A term whose coefficient becomes 0 is gone. Who writes pi, a root or e says that there is a reason for it, and some
+multiple of these is near to any number. So one must make the description shorter by as much as odds of 20 to 1: 3.14 ±
+0.02 is no pi, and 3.142 ± 0.0003 is.
 
 Exponents are also read as people read them (`as_read`): `a**1.49984` is `a**(3/2)` where that leaves less than a
 millionth of the variation, and the free fit does not leave a hundred times less, however many standard errors lie
@@ -47,6 +49,7 @@ from prunesymnet.expression import (
 )
 from prunesymnet.expression.canonical.terms import number_tree
 from prunesymnet.expression.tree import LARGEST_INT, is_free, transform
+from prunesymnet.operators.operator import CALL
 from prunesymnet.settings import check_number, check_whole
 
 Array = NDArray[np.float64]
@@ -57,6 +60,7 @@ READ_AS_ONE = 1e-6  # of the variation: an R² of 0.999999, and all digits that 
 FREE_FIT_GAINS = 100.0  # times less error, and more: then the exponent is no fraction with something small left over
 LEAST_SECONDS = 1e-3  # of a fit: the first step is taken even when no time is left
 MANY_CONSTANTS = 8  # in a formula: dozens of closed forms of each, and all pairs
+IRRATIONAL_SAVES = math.log2(20)  # bits: odds of 20 to 1 that it is no chance, as of a result significant at 5%
 FRACTIONS = (1, 2, 3, 4)  # denominators of the exponents that laws have
 
 
@@ -223,7 +227,8 @@ class _Rounding:
         chosen: dict[int, Expression] = {}
         for index, _, form in choices:
             chosen.setdefault(index, form)
-        return self.accept(state, _with(state.fit.expression, chosen))
+        saves = IRRATIONAL_SAVES * sum(map(_is_irrational, chosen.values()))
+        return self.accept(state, _with(state.fit.expression, chosen), saves)
 
     def rewrite(self, state: _State) -> _State:
         """One square, one wave or no quotient, as long as the data allow."""
@@ -244,8 +249,9 @@ class _Rounding:
             state = after
         return state
 
-    def accept(self, state: _State, rounded: Expression) -> _State | None:
-        """The state of a formula with fewer free constants, if it is allowed, and the data allow it."""
+    def accept(self, state: _State, rounded: Expression, saves: float = 0.0) -> _State | None:
+        """The state of a formula with fewer free constants, if it is allowed, the data allow it, and it `saves` more
+        than so many bits."""
         if not self.allow(rounded):
             return None
         after = _State.of(fit(rounded, self.data, settings=self.settings.fit), self.data, self.settings.noise)
@@ -257,7 +263,7 @@ class _Rounding:
             max(self.base.fit.mse, self.data.known_variance) * growth,
             max(4 * after.noise, 4 * self.base.noise, invisible) ** 2,
         )
-        return after if after.fit.mse <= allowed and after.length < state.length else None
+        return after if after.fit.mse <= allowed and after.length < state.length - saves else None
 
     def shorten(self, state: _State) -> _State:
         """Of data that the formula fits exactly, the constants with as few digits as do so as well."""
@@ -281,6 +287,11 @@ def _with(expression: Expression, numbers: dict[int, Expression]) -> Expression:
         return numbers.get(next(counter), node) if is_free(node) else node
 
     return canonical(transform(expression, leaf))
+
+
+def _is_irrational(number: Expression) -> bool:
+    """Whether a closed form has pi, a root or e in it."""
+    return any(isinstance(node, Apply) and node.operator.precedence == CALL for node in postorder(number))
 
 
 def _exponents(expression: Expression) -> list[int]:
