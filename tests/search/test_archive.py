@@ -44,8 +44,8 @@ def test_the_error_is_of_all_rows():
     known = archive()
     rows = known.rows
     one = candidate("x", heldout=0.5, mse=0.1)
-    assert known.error(one) == pytest.approx(0.1 * rows.train.rows + 0.5 * rows.held.rows)
-    assert known.unexplained(one) == pytest.approx(known.error(one) / 60 / rows.used.variation)
+    assert known.error(one) == pytest.approx((0.1 * rows.train.rows + 0.5 * rows.held.rows) / 60)
+    assert known.unexplained(one) == pytest.approx(known.error(one) / rows.used.variation)
 
 
 def test_only_what_is_clearly_better_is_better():
@@ -55,6 +55,13 @@ def test_only_what_is_clearly_better_is_better():
     assert not known.is_better(candidate("cos(x)", 0.5 * CLEARLY))
     assert known.is_better(candidate("cos(x)", 0.5 * CLEARLY - 0.01))
     assert not known.is_better(candidate("cos(x)", np.nan))
+
+
+def test_what_is_off_on_the_rows_that_it_was_fitted_to_is_not_exact():
+    known = archive()
+    assert known.is_exact(candidate("sin(x)", 0.0))
+    assert not known.is_exact(candidate("sin(x)", 0.0, mse=0.01))
+    assert not known.is_exact(candidate("sin(x)", 0.01, mse=0.0))
 
 
 def test_of_exact_ones_the_simpler_is_better():

@@ -5,6 +5,7 @@ import pytest
 
 from contexts import all_stages_but
 from prunesymnet.data import make_dataset
+from prunesymnet.expression import canonical, evaluate, parse
 from prunesymnet.search import SearchSettings, search
 from prunesymnet.search.error_shares import grow_with_target, makes_a_difference, share, weight_bits
 from prunesymnet.search.settings import ExhaustiveSettings
@@ -71,3 +72,22 @@ def test_residuals_that_grow_are_seen_beside_what_a_formula_lacks_in_the_rows_of
     assert np.corrcoef(*ranks)[0, 1] < 0.2
     assert grow_with_target(make_dataset(X, LAW), residual)
     assert not grow_with_target(make_dataset(X, LAW), residual[::-1])
+
+
+@pytest.mark.parametrize(
+    ("law", "ranges"),
+    [
+        ("6.674e-11*a*b/r**2", {"a": (20, 28), "b": (18, 26), "r": (6, 9)}),
+        ("n*exp(-7.1e23*m*x/T)", {"n": (20, 25), "m": (-26, -24.5), "x": (2, 4.5), "T": (2.3, 2.5)}),
+    ],
+)
+def test_a_law_over_many_decades_comes_back_from_errors_of_one_per_cent(law, ranges):
+    rng = np.random.default_rng(3)
+    columns = {name: 10 ** rng.uniform(*decades, 100) for name, decades in ranges.items()}
+    y = evaluate(parse(law), columns).values
+    X, names = np.array(list(columns.values())).T, list(columns)
+    noisy = make_dataset(X, y * (1 + 0.01 * rng.normal(size=100)), names=names)
+    found = search(noisy, SearchSettings(max_evaluations=30_000_000)).front.best
+    assert found.relative
+    assert np.abs(evaluate(found.expression, columns).values / y - 1).max() < 0.05
+    assert found.complexity <= canonical(parse(law)).complexity

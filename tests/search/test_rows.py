@@ -20,7 +20,7 @@ def data(rows=100, weights=None, offset=0.0):
 def test_some_rows_are_held_out():
     rows = Rows.of(data(), SETTINGS)
     assert rows.holds_out
-    assert (rows.train.rows, rows.held.rows, rows.judged) == (80, 20, 100)
+    assert (rows.train.rows, rows.held.rows) == (80, 20)
     both = np.concatenate([rows.train.X[:, 0], rows.held.X[:, 0]])
     assert sorted(both) == list(range(100))
     assert rows.used is rows.every
@@ -102,3 +102,20 @@ def test_squares_need_no_weights():
     rows = Rows.of(data(), SETTINGS)
     assert rows.used.start_weights is None
     assert rows.around(parse("x")).used.start_weights is None
+
+
+def test_errors_of_both_parts_are_joined_by_their_weights():
+    rng = np.random.default_rng(0)
+    table = data(weights=10.0 ** rng.uniform(-6, 6, 100))
+    rows = Rows.of(table, SETTINGS)
+    parts = [measure(parse("0.5"), part).mse for part in (rows.train, rows.held)]
+    assert rows.on_both(*parts) == pytest.approx(measure(parse("0.5"), table).mse)
+
+
+def test_rounding_is_counted_by_the_weights_of_the_rows():
+    x = np.logspace(-12, 12, 100)
+    table = make_dataset(x, 2 * x, names=["x"]).with_loss("relative")
+    rows = Rows.of(table, SETTINGS)
+    assert rows.no_error < measure(parse("2.000001*x"), table).mse
+    assert not rows.is_exact(measure(parse("2.000001*x"), rows.held).mse)
+    assert rows.is_exact(measure(parse("2.000000000001*x"), rows.held).mse)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from prunesymnet.bank.targets import Target, even_out
 from prunesymnet.data import Dataset
+from prunesymnet.data.losses import Relative
 from prunesymnet.expression import Constant, Expression, Variable, evaluate
 from prunesymnet.operators import Operator, select_operators
 from prunesymnet.units import Groups
@@ -38,6 +39,13 @@ def scale_of(values: Array, ordinary: tuple[float, float] = ORDINARY) -> float:
     if not np.isfinite(largest) or largest == 0 or ordinary[0] <= largest <= ordinary[1]:
         return 1.0
     return float(f"1e{math.floor(math.log10(largest / LEAST_SCALED))}")
+
+
+def _less_on_tails(y: Array) -> Array:
+    """Weights that fall where the target is far out on its tails."""
+    off = np.abs(y - np.median(y))
+    scale = TAIL * (float(np.median(off)) or float(off.mean()) or 1.0)
+    return 1 / (1 + (off / scale) ** 2)
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,8 @@ class Problem:
         groups: Groups | None = None,
         dimensions: Mapping[str, float] | None = None,
     ) -> "Problem":
-        """At most `rows` rows, drawn by the seed; far out on the target's tails they count less."""
+        """At most `rows` rows, drawn by the seed; far out on the target's tails they count less, unless errors are
+        shares of the target: then all rows are alike."""
         counts = data.search_weights
         if counts is not None and not counts.all():
             data = data.take(counts > 0)
@@ -76,9 +85,7 @@ class Problem:
             data = data.take(told)
         if data.rows > rows:
             data = data.take(np.sort(np.random.default_rng(seed).choice(data.rows, rows, replace=False)))
-        off = np.abs(data.y - np.median(data.y))
-        scale = TAIL * (float(np.median(off)) or float(off.mean()) or 1.0)
-        weights: Array = 1 / (1 + (off / scale) ** 2)
+        weights: Array = np.ones(data.rows) if isinstance(data.loss, Relative) else _less_on_tails(data.y)
         if data.search_weights is not None:
             weights = weights * data.search_weights
         columns, y = dict(data.columns), data.y

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-LEAST_WEIGHT = 1e-9  # of the largest weight: a row that counts less counts nothing, so that no number underflows
+LEAST_WEIGHT = 1e-24  # of the largest weight: a row that counts less counts nothing, so that no square underflows
 DEPENDENT = 1e-9  # of a column's length: what others leave of it is its rounding
 CONSTANT = 1e-13  # of the target's size: what varies less is constant but for its rounding
 

@@ -35,6 +35,21 @@ def allowed(proposals: list[Proposal], problem: Problem, rules: Rules, fitter: F
     return [one for one, formula in in_table if rules.allow(merged_form(formula, train)[0])]
 
 
+def left_by(problem: Problem, known: Known) -> Callable[[Proposal], float]:
+    """What a proposal leaves of a problem's target, from what is known or to be known; of a column that has been given
+    up since, as it says itself."""
+
+    def unexplained(proposal: Proposal) -> float:
+        formula = proposal.expression
+        if not problem.has(formula):
+            return proposal.unexplained
+        if formula not in known.unexplained:
+            known.unexplained[formula] = problem.unexplained(formula)
+        return known.unexplained[formula]
+
+    return unexplained
+
+
 def make_part(
     context: Context,
     fitter: Fitter,
@@ -48,16 +63,13 @@ def make_part(
     those that are fitted at once."""
     batches = [put_back(batch, ways_back) for batch in make(context, *arguments)]
     known = Known()
-    waiting = Waiting(fitter.rows.train.rows)
+    waiting, unexplained = Waiting(fitter.rows.train.rows), left_by(problem, known)
     for batch in batches:
-        at_once = waiting.add("", allowed(batch.proposals, problem, fitter.rules, fitter))
+        at_once = waiting.add("", allowed(batch.proposals, problem, fitter.rules, fitter), unexplained)
         known.add(fit_ahead(fitter, problem, at_once, standing))
         for proposal in batch.proposals:
-            formula = proposal.expression
-            if problem.has(formula):
-                known.unexplained[formula] = left = problem.unexplained(formula)
-                known.lengths[formula, left] = waiting.length(replace(proposal, unexplained=left))
-            known.lengths[formula, proposal.unexplained] = waiting.length(proposal)
+            left = unexplained(proposal)
+            known.lengths[proposal.expression, left] = waiting.length(replace(proposal, unexplained=left))
     return batches, known
 
 

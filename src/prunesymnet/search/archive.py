@@ -144,15 +144,20 @@ class Archive:
         return self.best is not None and self.is_exact(self.best)
 
     def is_exact(self, candidate: Candidate) -> bool:
-        return self.rows.is_exact(candidate.heldout_mse) and self.rows.is_exact_on_fresh(candidate.expression)
+        """Whether it is, on the rows held out and on those that it was fitted to: where values have many decades, the
+        former may all be so small that nothing is off there."""
+        rows = self.rows
+        if candidate.fit.mse > rows.no_error_in_training or not rows.is_exact(candidate.heldout_mse):
+            return False
+        return rows.is_exact_on_fresh(candidate.expression)
 
     def error(self, candidate: Candidate) -> float:
-        """The sum of squares on the training rows and those held out."""
-        return candidate.fit.mse * self.rows.train.rows + candidate.heldout_mse * self.rows.held.rows
+        """The mean square on the training rows and those held out."""
+        return self.rows.on_both(candidate.fit.mse, candidate.heldout_mse)
 
     def unexplained(self, candidate: Candidate) -> float:
         """The share of the variation that it leaves, on the training rows and on those held out."""
-        return self.error(candidate) / self.rows.judged / (self.rows.used.variation or 1.0)
+        return self.error(candidate) / (self.rows.used.variation or 1.0)
 
     def complexity(self, candidate: Candidate) -> int:
         return complexity_with(candidate.expression, self.costs)
@@ -168,7 +173,7 @@ class Archive:
         return known[2]
 
     def _length(self, candidate: Candidate) -> float:
-        error = max(self.error(candidate) / self.rows.judged, self.rows.no_error)
+        error = max(self.error(candidate), self.rows.no_error)
         added = cost_bits(candidate.expression, self.costs)
         return rough_length(candidate.expression, self.rows.used.rows, error) + added  # each row once, held out or not
 

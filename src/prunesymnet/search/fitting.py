@@ -225,11 +225,11 @@ class Fitter:
         others."""
         for form in without_small_terms(candidate.expression, self.rows.train):
             shorter = self.candidate(form, candidate.stage, SECOND_LOOK)
-            if shorter.heldout_mse <= max(AS_GOOD * candidate.heldout_mse, self.rows.no_error):
+            if shorter.heldout_mse <= max(AS_GOOD * candidate.heldout_mse, self.rows.no_error_held_out):
                 candidate = replace(shorter, pruned=candidate.pruned)
                 break
         while candidate.expression.complexity <= LONGEST_TO_SHRINK:
-            good_enough = max(AS_GOOD * candidate.heldout_mse, self.rows.no_error)
+            good_enough = max(AS_GOOD * candidate.heldout_mse, self.rows.no_error_held_out)
             look = SECOND_LOOK if self.archive.is_exact(candidate) else FIRST_LOOK
             smaller = [self.candidate(form, candidate.stage, look) for form in reductions(candidate.expression)]
             smaller = [one for one in smaller if one.heldout_mse <= good_enough]

@@ -27,7 +27,7 @@ from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
 from prunesymnet.expression import Constant, Expression, evaluate
 from prunesymnet.operators import select_operators
-from prunesymnet.search.ahead import Ahead, allowed, no_check
+from prunesymnet.search.ahead import Ahead, allowed, left_by, no_check
 from prunesymnet.search.archive import Archive, Candidate
 from prunesymnet.search.columns import SeenColumns, names_in
 from prunesymnet.search.constraints import Rules
@@ -301,9 +301,13 @@ class _Search:
         context = self.refocused(context, level)
         here = self.ahead.at(context, level)
         seen: list[Expression] = []
-        if self.take(self.unless_noise(here.run(When.LEVEL), here, seen), here, self.settings.exhaustive.fits):
+        with_shares: list[SearchStatus] = []
+        batches = self.unless_noise(here.run(When.LEVEL), here, seen, with_shares)
+        if self.take(batches, here, self.settings.exhaustive.fits):
             return SearchStatus.EXACT
         self.levels = level + 1
+        if with_shares:
+            return None if SearchStatus.FINISHED in with_shares else with_shares[0]
         if not self.archive.exact and (seen or self.is_noise_left(here, progress, last=last)):
             # Errors that are shares may hide the law in the rows of small values.
             status = self.with_errors_as_shares(search=True) or SearchStatus.NOISE_FLOOR
@@ -321,48 +325,54 @@ class _Search:
         return None if ended is SearchStatus.FINISHED else ended
 
     def unless_noise(
-        self, batches: Iterable[tuple[Stage, Batch]], context: Context, seen: list[Expression]
+        self,
+        batches: Iterable[tuple[Stage, Batch]],
+        context: Context,
+        seen: list[Expression],
+        with_shares: list[SearchStatus],
     ) -> Iterator[tuple[Stage, Batch]]:
         """The batches of a level, until what is left of a short formula looks like noise: that is then `seen`. Slow
-        stages could only find what is longer and as good."""
+        stages could only find what is longer and as good. Where errors may well be shares of the values, the level is
+        searched with such errors first; if these describe the rows better, how that ended is in `with_shares`."""
         before, refuted = None, set[Expression]()
         for stage, batch in batches:
             if stage is not before and stage.name not in BEFORE_NOISE and not self.archive.exact:
                 best = self.archive.by_length()[0]
                 if best.expression not in refuted:
-                    noise = is_short(best.expression) and looks_like_noise(context, best.fit)
-                    if noise or (len(refuted) < SHARES_ASKED and self.is_noise_of_shares(best, context.budget.level)):
+                    if is_short(best.expression) and looks_like_noise(context, best.fit):
                         seen.append(best.expression)
+                    elif len(refuted) < SHARES_ASKED and self.may_have_shares(best, context.budget.level):
+                        ended = self.with_errors_as_shares(search=True, levels=context.budget.level + 1)
+                        with_shares.extend([] if ended is None else [ended])
+                    if seen or with_shares:
                         self.waiting.proposals.clear()
                         return
                     refuted.add(best.expression)
             before = stage
             yield stage, batch
 
-    def is_noise_of_shares(self, best: Candidate, level: int) -> bool:
-        """Whether a formula of those so far is short, and leaves what looks like noise, with errors that are shares of
-        the values, where those of the best one grow with these."""
+    def may_have_shares(self, best: Candidate, level: int) -> bool:
+        """Whether the formulas so far describe the rows better with errors that are shares of the values, be they
+        large ones, where the errors of the best formula grow with these."""
         train = self.rows.train
         if not self.may_be_shares or not grow_with_target(
             train, train.y - evaluate(best.expression, train.columns).values
         ):
             return False
-        other = self.other_with_shares()
+        other = self.other_with_shares(level + 1)
         other.begin()
-        shortest = other.archive.by_length()[0]
-        context = other.contexts.all(other.rows, other.archive)[-1].at(level)
-        return is_short(shortest.expression) and self.is_longer_than(other) and looks_like_noise(context, shortest.fit)
+        return self.is_longer_than(other, largest_share=math.inf)
 
-    def with_errors_as_shares(self, *, search: bool = False) -> SearchStatus | None:
+    def with_errors_as_shares(self, *, search: bool = False, levels: int | None = None) -> SearchStatus | None:
         """Where errors seem to be shares of the values (the formulas so far, fitted anew, describe the rows in fewer
-        bits with these), come as far with such errors, and go on so. With `search`, other formulas are looked for
-        before that is judged. How that search ended; None if errors are alike."""
+        bits with these), come as far with such errors (so many `levels`), and go on so. With `search`, other formulas
+        are looked for before that is judged. How that search ended; None if errors are alike."""
         if not self.may_be_shares or self.archive.exact:
             return None
         train, best = self.rows.train, self.archive.by_length()[0].expression
         if not grow_with_target(train, train.y - evaluate(best, train.columns).values):
             return None
-        other = self.other_with_shares()
+        other = self.other_with_shares(self.levels if levels is None else levels)
         other.begin()
         status = None
         try:
@@ -379,11 +389,11 @@ class _Search:
                 self.scored = other.scored
         return status
 
-    def other_with_shares(self) -> "_Search":
+    def other_with_shares(self, levels: int) -> "_Search":
         """A search of the same rows with errors that are shares of the values, which begins with the formulas so far,
-        and may come as far."""
+        and has so many levels."""
         rows = Rows.of(self.rows.every.with_loss("relative"), self.settings, self.rows.fresh)
-        exhaustive = replace(self.settings.exhaustive, levels=self.levels)
+        exhaustive = replace(self.settings.exhaustive, levels=levels)
         formulas = tuple(self.seen.put_back(candidate.expression) for candidate in self.archive.front())
         settings = replace(self.settings, exhaustive=exhaustive)
         other = _Search(
@@ -399,10 +409,10 @@ class _Search:
         self.finish, self.waiting, self.patience = other.finish, other.waiting, other.patience
         self.scored, self.structure, self.ahead = other.scored, other.structure, other.ahead
 
-    def is_longer_than(self, shares: "_Search") -> bool:
+    def is_longer_than(self, shares: "_Search", largest_share: float = LARGEST_SHARE) -> bool:
         """Whether the rows are described in clearly fewer bits with errors that are small shares of the values."""
         best, used = shares.archive.by_length()[0], shares.rows.used
-        if share(used, shares.archive.error(best) / shares.rows.judged) > LARGEST_SHARE:
+        if share(used, shares.archive.error(best)) > largest_share:
             return False
         return shares.archive.shortest() + weight_bits(used.weights) < self.archive.shortest() - NEAR_TIE
 
@@ -411,7 +421,7 @@ class _Search:
         chosen = next(iter(self.finish.fitted(self.archive)), None)
         judged = last or (chosen is not None and self.contexts.is_pure(chosen.expression))
         settled = judged and progress.is_settled(self.archive.shortest())
-        return looks_like_noise(context, chosen, settled=settled)
+        return looks_like_noise(context, chosen, settled=settled, level_is_over=judged)
 
     def refocused(self, context: Context, level: int) -> Context:
         """With the rows weighted by how far they are from the best formula, where the loss is not the squared one: the
@@ -439,7 +449,8 @@ class _Search:
                 for proposal, pruned in zip(batch.proposals, batch.pruned, strict=True):
                     self.fitter.consider(proposal.expression, stage.name, pruned=pruned)
             else:
-                self.fit(stage.name, self.waiting.add(stage.name, self.allowed(batch.proposals, context)), context)
+                proposals, leave = self.allowed(batch.proposals, context), left_by(context.problem, self.fitter.known)
+                self.fit(stage.name, self.waiting.add(stage.name, proposals, leave), context)
             if self.is_over(stage.name):
                 return True
             if batch.then_fit and self.fit_waiting(batch.then_fit, context):
@@ -453,17 +464,7 @@ class _Search:
 
     def fit_waiting(self, count: int, context: Context) -> bool:
         """Fit so many of those that wait, and give up the rest; whether an exact formula ends the search."""
-        problem = context.problem
-
-        def unexplained(proposal: Proposal) -> float:
-            """What a proposal leaves of the target; of a column that has been given up since, as it says itself."""
-            formula = proposal.expression
-            known = self.fitter.known.unexplained.get(formula)
-            if known is not None:
-                return known
-            return problem.unexplained(formula) if problem.has(formula) else proposal.unexplained
-
-        taken = self.waiting.take(count, unexplained)
+        taken = self.waiting.take(count, left_by(context.problem, self.fitter.known))
         ahead = self.ahead.fits([proposal for _, proposal in taken])
         for part in in_parts(taken, FITS_AT_A_TIME):
             for stage, proposal in part:

@@ -21,15 +21,14 @@ class Rows:
     """`every` row of the table; the rows that are `used` until the last fit; of these `train` and `held` out, both all
     of them where there are too few or none is to be held out; and `fresh` rows that only say when to stop (None: those
     held out say it, or where there are none, those that candidates are fitted on). An error up to `no_error` (a mean
-    square) counts as none: it is `exact` (a part of the target's spread; 0: nothing is), or lost in the rounding of the
-    target."""
+    square, on the rows that are used) counts as none: it is `exact` (a part of the target's spread; 0: nothing is), or
+    lost in the rounding of the target."""
 
     every: Dataset
     used: Dataset
     train: Dataset
     held: Dataset
     exact: float
-    no_error: float
     holdout: float
     seed: int
     fresh: Dataset | None = None
@@ -40,8 +39,24 @@ class Rows:
         started = weighted_by_neighbours(used)
         data, used = started if used is data else data, started
         train, held = _split(used, settings.holdout, settings.seed)
-        no_error = _no_error(held, settings.exact)
-        return cls(data, used, train, held, settings.exact, no_error, settings.holdout, settings.seed, fresh)
+        return cls(data, used, train, held, settings.exact, settings.holdout, settings.seed, fresh)
+
+    @cached_property
+    def no_error(self) -> float:
+        return _no_error(self.used, self.exact)
+
+    @cached_property
+    def no_error_in_training(self) -> float:
+        return _no_error(self.train, self.exact)
+
+    @cached_property
+    def no_error_held_out(self) -> float:
+        return _no_error(self.held, self.exact)
+
+    def on_both(self, train_mse: float, heldout_mse: float) -> float:
+        """The mean square on training rows and those held out together, each row by its weight."""
+        counts = [part.rows if part.weights is None else part.weights.sum() for part in (self.train, self.held)]
+        return float(np.average([train_mse, heldout_mse], weights=counts))
 
     @cached_property
     def between(self) -> BetweenRows:
@@ -58,7 +73,7 @@ class Rows:
         return replace(self, every=every, used=used, train=train, held=held)
 
     def is_exact(self, heldout_mse: float) -> bool:
-        return self.exact > 0 and heldout_mse <= self.no_error
+        return self.exact > 0 and heldout_mse <= self.no_error_held_out
 
     def is_exact_on_fresh(self, expression: Expression) -> bool:
         """Whether the fresh rows, if there are any, say that a formula is exact, too."""
@@ -83,14 +98,9 @@ class Rows:
         by."""
         return max(self.train.rows - 2 if self.holds_out else self.train.rows // 2, 1)
 
-    @property
-    def judged(self) -> int:
-        """Training rows and held-out rows together."""
-        return self.train.rows + self.held.rows
-
 
 def _no_error(data: Dataset, exact: float) -> float:
-    return max(exact**2 * data.variation, ROUNDING**2 * float(np.mean(data.y**2)))
+    return max(exact**2 * data.variation, ROUNDING**2 * data.mean(data.y**2))
 
 
 def some_rows(data: Dataset, most: int, seed: int) -> Dataset:

@@ -116,10 +116,13 @@ def is_short(formula: Expression) -> bool:
     return bool(formula.variables) and spare <= SPARE_SYMBOLS and len(formula.constants) <= SPARE_CONSTANTS
 
 
-def looks_like_noise(context: Context, chosen: Fit | None, *, settled: bool = False) -> bool:
+def looks_like_noise(
+    context: Context, chosen: Fit | None, *, settled: bool = False, level_is_over: bool = False
+) -> bool:
     """Whether what a formula leaves looks like noise: nothing in the bank explains more of it than chance would, and
     either a whole level of the search has found nothing better (it is `settled`), or what could hide behind that
-    chance is a small part of the variation."""
+    chance is a small part of the variation. That part need not be so small for a short formula when the level is over:
+    all that is as short has been looked at then."""
     if chosen is None or (1 - chosen.r2 > SAYS_SOMETHING and not settled):
         return False
     settings, names = context.settings, set(context.problem.columns) | set(chosen.expression.variables)
@@ -135,7 +138,8 @@ def looks_like_noise(context: Context, chosen: Fit | None, *, settled: bool = Fa
     )
     problem = problem.only(name for name in problem.columns if name in names)
     hidden = hidden_share(replace(context, problem=problem), chosen)
-    most = MAY_BE_MISSED[min(context.budget.level, len(MAY_BE_MISSED) - 1)]
+    last = level_is_over and is_short(chosen.expression)
+    most = MAY_BE_MISSED[-1 if last else min(context.budget.level, len(MAY_BE_MISSED) - 1)]
     return hidden is not None and (settled or (1 - chosen.r2) * hidden < most)
 
 

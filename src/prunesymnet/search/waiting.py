@@ -9,6 +9,7 @@ from prunesymnet.bank.query import Proposal, by_rank
 from prunesymnet.coefficients.description import rough_length
 from prunesymnet.expression import Expression
 
+OWN: Callable[[Proposal], float] = attrgetter("unexplained")  # of the target that a proposal was found for
 AT_ONCE = 2  # of a batch, besides those that seem exact: of least error, and of shortest description
 
 
@@ -21,13 +22,18 @@ class Waiting:
     proposals: list[tuple[str, Proposal]] = field(default_factory=list)
     known: dict[tuple[Expression, float], float] = field(default_factory=dict)
 
-    def add(self, stage: str, proposals: list[Proposal]) -> list[Proposal]:
+    def add(
+        self, stage: str, proposals: list[Proposal], unexplained: Callable[[Proposal], float] = OWN
+    ) -> list[Proposal]:
         """Which to fit at once; the others wait. Those of shortest description give what is simple its turn on noisy
-        data."""
+        data. `unexplained` says what one leaves of the target: proposals were found for targets and weights of many
+        kinds, and what they leave of these can't be compared."""
         rest = [proposal for proposal in proposals if not proposal.exact]
-        promising = {
-            id(p): p for key in (attrgetter("unexplained"), self.length) for p in sorted(rest, key=key)[:AT_ONCE]
-        }
+
+        def length(proposal: Proposal) -> float:
+            return self.length(replace(proposal, unexplained=unexplained(proposal)))
+
+        promising = {id(p): p for key in (OWN, length) for p in sorted(rest, key=key)[:AT_ONCE]}
         self.proposals += [(stage, proposal) for proposal in rest if id(proposal) not in promising]
         return [*(p for p in proposals if p.exact), *promising.values()]
 
@@ -39,9 +45,7 @@ class Waiting:
         """So many, and the rest is given up: in equal parts those of shortest description, whatever stage they are
         from, and of each stage the best of each complexity, then the second best of each, and so on, the stages in
         turn. Where points are noisy, the law is one of many that are about as short and fit about as well.
-
-        `unexplained` says what one leaves of the target: proposals were found for targets and weights of many
-        kinds, and what they leave of these can't be compared."""
+        `unexplained` is as for `add`."""
         measured = [(stage, replace(one, unexplained=unexplained(one))) for stage, one in self.proposals]
         self.proposals = []
         ranked = by_rank(measured, lambda one: one[1].unexplained, lambda one: (one[0], one[1].expression.complexity))
