@@ -64,7 +64,7 @@ def test_a_residual_is_what_the_fixed_terms_leave(seed, terms, weighted):
 def test_rows_of_next_to_no_weight_count_nothing():
     values, _ = pool(5)
     weights = np.ones(40)
-    weights[:4] = 1e-12
+    weights[:4] = 1e-27
     spoiled = np.where(weights < 1, 1e9, values[0])
     assert (Residual.of(Regression(spoiled, None, weights)).root[:4] == 0).all()
     assert unexplained(values[:1][:, None], Regression(spoiled, None, weights))[0] < 1e-20
