@@ -18,6 +18,9 @@ SIMPLER = [
     ("x**2 + y**2 + z**2 + 2*x*y - 2*x*z - 2*y*z", "(x + y - z)**2"),
     ("8.0*exp(-0.5*x) - 8.0*exp(-0.25*x) + 2.0", "8.0*(exp(-0.25*x) - 0.5)**2"),
     ("log(x**4 + 3.0*x**2*y + 2.25*y**2)", "log((x**2 + 1.5*y)**2)"),
+    ("2.0*x**3 - 9.0*x**2 + 13.5*x + y", "2.0*(x - 1.5)**3 + y + 6.75"),
+    ("x**4 - 8*x**3 + 24*x**2 - 32*x + y**3 + 3*y**2 + 4*y + 6", "x**4 - 8*x**3 + 24*x**2 - 32*x + (y + 1)**3 + y + 5"),
+    ("z*sin(x)**3 + 3*z*sin(x)**2 + 3*z*sin(x)", "z*(sin(x) + 1)**3 - z"),
     ("0.6*cos(x) + 0.8*sin(x)", "cos(x - 0.9272952180016122)"),
     ("y*z - 0.6*sin(x*y)*z - 0.8*cos(x*y)*z", "y*z + z*cos(x*y + 2.498091544796509)"),
     ("3.0*sin(x)**2 - 1.5", "-1.5*cos(2*x)"),
@@ -46,6 +49,8 @@ def test_laws_are_found_in_the_form_that_their_terms_make(text, expected):
     [
         "x**2 + x*y + y**2",  # between two squares there is twice their product
         "x**2 - 2.0*x*y - y**2",
+        "1.5*x**3 + 2.0*x**2 + 7.0*x + 5.0",  # as many constants about any origin
+        "x**3 + 2*x**2",  # no whole number is its origin
         "sin(x) + cos(y)",
         "x*sin(x) + y*cos(x)",
         "sin(2.0*x) + 0.5*cos(2.1*x)",

@@ -1,9 +1,11 @@
-"""What a formula may be with fewer constants: a sum that is nearly a square or a product of sums, waves that are nearly
-one, a quotient that nearly divides, two constants that are nearly the same.
+"""What a formula may be with fewer constants: a sum that is nearly a square, a higher power or a product of sums, waves
+that are nearly one, a quotient that nearly divides, two constants that are nearly the same.
 
 >>> from prunesymnet.expression.parsing import parse
 >>> print(*fewer_constants(parse("4.0*x**2 - 12.0*x*y + 9.0*y**2 + 1.5")), sep=" | ")
 4.0*(x - 1.5*y)**2 + 1.5
+>>> print(*fewer_constants(parse("2.0*x**3 - 6.0*x**2 + 6.0*x + y")), sep=" | ")
+y + 2.0*(x - 1)**3 + 2.0
 >>> print(*fewer_constants(parse("x*y + 3.0*x + 0.5*y + 1.5 - z")), sep=" | ")
 (x + 0.5)*(y + 3) - z | (x + 0.5)*(y + 3.0) - z
 >>> print(*fewer_constants(parse("0.6*cos(x) + 0.8*sin(x) + exp(x)")), sep=" | ")
@@ -72,7 +74,7 @@ def _other_forms(node: Apply) -> list[Expression]:
     """Of a sum or a quotient, those that are no longer."""
     if _is_sum(node):
         terms = _flat(to_terms(node))
-        forms = [to_tree(form) for form in (terms, *_one_square(terms), *_one_wave(terms))]
+        forms = [to_tree(form) for form in (terms, *_one_square(terms), *_one_power(terms), *_one_wave(terms))]
         forms += _one_product(terms)
     elif node.operator.name == "/":
         above, below = node.operands
@@ -174,6 +176,50 @@ def _between(terms: Terms, roots: dict[Monomial, Terms], one: Monomial, two: Mon
         if _alike(monomial, shape, ABOUT) and math.isclose(size(coefficient), wanted, rel_tol=ABOUT):
             return monomial, 1 if coefficient * terms[one] > 0 else -1
     return None
+
+
+# ---- higher powers ------------------------------------------------------------------------------
+
+
+def _one_power(terms: Terms) -> Iterator[Terms]:
+    """With a polynomial a*u**n + b*u**(n - 1) + ... of degree three or more as a*(u + s)**n and what is left of it:
+    a constant, or where all numbers are whole, fewer terms."""
+    for atom in dict.fromkeys(atom for monomial in terms for atom, e in monomial if isinstance(e, int) and e > 2):
+        polynomials: dict[Monomial, dict[int, Number]] = {}  # by what stands beside the powers
+        for monomial, coefficient in terms.items():
+            beside, exponent = _apart(monomial, atom)
+            if isinstance(exponent, int) and exponent >= 0:
+                polynomials.setdefault(beside, {})[exponent] = coefficient
+        for beside, powers in polynomials.items():
+            degree = max(powers)
+            if degree < 3 or degree - 1 not in powers:
+                continue
+            leading = powers[degree]
+            shift = _exact_or_free(float(over(powers[degree - 1], degree * leading)))
+            multiplied = {k: math.comb(degree, k) * shift ** (degree - k) * leading for k in range(degree)}
+            whole = all(isinstance(value, int) for value in (shift, *powers.values()))
+            about = 0.0 if whole else ABOUT
+            left = {k: c for k in range(degree - 1) if (c := _less(powers.get(k, 0), multiplied[k], about))}
+            if 1 + len(left) < len(powers) and (whole or set(left) <= {0}):
+                power = algebra.scale(algebra.to_power(algebra.add(single(atom), plain(shift)), degree), leading)
+                taken = {_apart(m, atom): m for m in terms}
+                rest = algebra.add(terms, *({taken[beside, k]: -c} for k, c in powers.items()))
+                others = (algebra.multiply({beside: c}, _power(atom, k)) for k, c in left.items())
+                yield algebra.add(rest, algebra.multiply({beside: 1}, power), *others)
+
+
+def _apart(monomial: Monomial, atom: Atom) -> tuple[Monomial, Number]:
+    """What stands beside the power of an atom, and its exponent."""
+    return tuple(part for part in monomial if part[0] != atom), next((e for a, e in monomial if a == atom), 0)
+
+
+def _power(atom: Atom, exponent: int) -> Terms:
+    return {((atom, exponent),): 1} if exponent else {(): 1}
+
+
+def _less(one: Number, two: Number, about: float) -> Number:
+    """The difference of two constants; 0 where they are about the same."""
+    return 0 if math.isclose(one, two, rel_tol=about) else one - two
 
 
 # ---- waves --------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ QUOTIENTS = [  # and how many terms there are above and below
     ("x**3/(x**2 + y**2 + 1)", 1, 3),
     ("(x - y)/(x + y + 9) + z", 5, 3),
     ("1/(x + y)", 1, 2),
+    ("(x**4 + y**3 - y)/((y - 1)**4 + 10)", 3, 5),
     ("y/(x + 2.4) - 0.7/(x + 3)**2", 5, 4),
 ]
 

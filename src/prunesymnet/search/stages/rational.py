@@ -24,7 +24,7 @@ from prunesymnet.search.stages.polynomials import weighted_sum
 
 Array = NDArray[np.float64]
 
-DEGREES = range(1, 5), range(1, 4)  # of numerator and denominator
+DEGREES = range(1, 5), range(1, 5)  # of numerator and denominator
 QUADRATIC = (2, 1, 0), (1, 1, 1), (2, 1, 1), (2, 2, 0), (4, 2, 0)  # degrees of what stands beside 1, y and y**2
 NOISY = (1, 1), (2, 1), (1, 2), (2, 2), (3, 2)  # the same where there is noise
 ROWS_PER_TERM = 4  # at least, there
