@@ -59,7 +59,16 @@ def test_where_there_are_no_roots_none_is_proposed():
     assert list(roots(problem(ROOTS[0], rows=100, low=1.0, high=4.0))) == []
 
 
-@pytest.mark.parametrize("text", ["20 - x - x*y/(1 + 0.5*x**2)", "3.2*x*y/(1.5 + x + 0.7*y)", "(1 + 3*x)/(2 + x**2)"])
+IN_NOISE = [
+    "20 - x - x*y/(1 + 0.5*x**2)",
+    "3.2*x*y/(1.5 + x + 0.7*y)",
+    "(1 + 3*x)/(2 + x**2)",
+    "(x*z + y*u)/(x + y)",  # without a constant below
+    "x*y/(x + y)",
+]
+
+
+@pytest.mark.parametrize("text", IN_NOISE)
 def test_a_quotient_is_found_in_noise(text):
     names = parse(text).variables
     given = problem(text, rows=120, low=0.2, high=5.0, noise=1e-3, names=names)

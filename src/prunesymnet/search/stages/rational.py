@@ -28,7 +28,7 @@ DEGREES = range(1, 5), range(1, 5)  # of numerator and denominator
 QUADRATIC = (2, 1, 0), (1, 1, 1), (2, 1, 1), (2, 2, 0), (4, 2, 0)  # degrees of what stands beside 1, y and y**2
 NOISY = (1, 1), (2, 1), (1, 2), (2, 2), (3, 2)  # the same where there is noise
 ROWS_PER_TERM = 4  # at least, there
-TIMES, WITH_Y = 8, 2  # that a regression is solved again, and the first ones, which have y among their columns
+WITH_Y, TIMES = 2, 6  # that a regression is solved: the first ones, which have y among their columns, and the others
 NEAR_A_POLE = 1e-3  # of the largest value of a denominator: no more than the smallest one, or rows there decide alone
 SMALLEST = 1e-12  # of the largest singular value: what is less is rounding
 DEPENDENT = 1e-7  # a smallest singular value this small, relative to the next: there is one null vector
@@ -74,40 +74,61 @@ def roots(problem: Problem) -> Iterator[Proposal]:
 def nearly_rational(problem: Problem) -> Iterator[Proposal]:
     """Quotients of polynomials where there is noise, with the terms that the rows need.
 
-    `p - y*(q - 1) = y` is a regression in which rows count by q, and y is among the columns with its errors. It gives a
-    first quotient f; then `p/q` is linear in what all coefficients may be nearby, with f among the columns instead, and
-    is solved again and again. Terms that the last regression does not need are dropped."""
+    `p - y*q` is nearly 0, and the coefficients are those of unit length that make it smallest; y is among the columns
+    with its errors, and rows count by q. That gives a first quotient f. One coefficient may be 1, that of the largest
+    term below. Then `p/q` is linear in what the others may be nearby, with f among the columns instead, and is solved
+    again and again. Terms that the last regression does not need are dropped."""
     y, root = problem.y, np.sqrt(problem.weights)
     one = Term(np.ones_like(y), Constant(1))
     for degrees in NOISY:
-        above = [one, *monomial_terms(problem.columns, degrees[0])]
-        below = monomial_terms(problem.columns, degrees[1])
+        above, below = ([one, *monomial_terms(problem.columns, degree)] for degree in degrees)
         if (len(above) + len(below)) * ROWS_PER_TERM > len(y):
             continue
-        tops, bottoms = (np.array([term.values for term in terms]) for terms in (above, below))
-        f, q, goal = y, np.ones_like(y), y
-        for number in range(TIMES):
-            columns = np.concatenate([tops, -f * bottoms]) * (root / q)
-            size = np.sqrt(np.einsum("kn,kn->k", columns, columns))
-            if not (np.isfinite(size).all() and size.all()):
-                break
-            solved = np.linalg.lstsq((columns / size[:, None]).T, goal * root, rcond=SMALLEST)[0] / size
-            q = 1 + solved[len(above) :] @ bottoms
-            if not np.abs(q).min() > NEAR_A_POLE * np.abs(q).max():
-                break
-            if number < WITH_Y:
-                goal = y / q
-            else:
-                f = solved[: len(above)] @ tops / q
-                goal = y - f + f / q
-        else:
-            columns = np.concatenate([tops, -f * bottoms]) * (root / q)
-            kept, _ = eliminate(columns, goal * root, len(y))
-            top = [(c, above[k].expression) for k, c in kept if k < len(above)]
-            bottom = [(c, below[k - len(above)].expression) for k, c in kept if k >= len(above)]
-            if top and bottom:
-                formula = weighted_sum(top) / weighted_sum([(1.0, Constant(1)), *bottom])
-                yield Proposal(formula, problem.unexplained(formula))
+        found = _nearly(y, root, *(np.array([term.values for term in terms]) for terms in (above, below)))
+        if found is None:
+            continue
+        first, kept = found
+        top = [(c, above[k].expression) for k, c in kept if k < len(above)]
+        bottom = [(c, below[k - len(above)].expression) for k, c in kept if k >= len(above)]
+        if top and bottom:
+            formula = weighted_sum(top) / weighted_sum([(1.0, below[first].expression), *bottom])
+            yield Proposal(formula, problem.unexplained(formula))
+
+
+def _nearly(y: Array, root: Array, tops: Array, bottoms: Array) -> tuple[int, list[tuple[int, float]]] | None:
+    """Which term below has the coefficient 1, and the coefficients of the others that are needed, above and below; None
+    where the quotient has a pole in the rows."""
+    f, q, count = y, np.ones_like(y), len(tops)
+    for _ in range(WITH_Y):
+        scaled, size = _of_length_one(np.concatenate([tops, -f * bottoms]) * (root / q))
+        if size is None:
+            return None
+        solved = np.linalg.svd(np.linalg.qr(scaled.T, mode="r"))[2][-1]
+        first = count + int(np.abs(solved[count:]).argmax())
+        solved = solved * (size[first] / solved[first]) / size
+        q = solved[count:] @ bottoms
+        if not np.abs(q).min() > NEAR_A_POLE * np.abs(q).max():
+            return None
+    others = np.delete(np.arange(count + len(bottoms)), first)
+    for _ in range(TIMES):
+        f = solved[:count] @ tops / q
+        columns = (np.concatenate([tops, -f * bottoms]) * (root / q))[others]
+        goal = (y - f + f * bottoms[first - count] / q) * root
+        scaled, size = _of_length_one(columns)
+        if size is None:
+            return None
+        solved[others] = np.linalg.lstsq(scaled.T, goal, rcond=SMALLEST)[0] / size
+        q = solved[count:] @ bottoms
+        if not np.abs(q).min() > NEAR_A_POLE * np.abs(q).max():
+            return None
+    kept, _ = eliminate(columns, goal, len(y))
+    return first - count, [(int(others[k]), c) for k, c in kept]
+
+
+def _of_length_one(columns: Array) -> tuple[Array, Array | None]:
+    """Columns [terms, rows] of length 1, and what they were divided by; None if one can't be."""
+    size = np.sqrt(np.einsum("kn,kn->k", columns, columns))
+    return (columns / size[:, None], size) if np.isfinite(size).all() and size.all() else (columns, None)
 
 
 def _equation(problem: Problem, degrees: tuple[int, ...]) -> list[list[Expression]] | None:
