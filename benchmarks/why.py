@@ -25,7 +25,7 @@ from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression, canonical, parse
 from prunesymnet.search.error_shares import LARGEST_SHARE, makes_a_difference, share, weight_bits
 
-SETS = ("textbook", "textbook-fair")
+SETS = ("textbook", "textbook-fair", "si")
 STARTS = FitSettings(starts=4)  # besides the numbers that the formula comes with
 
 

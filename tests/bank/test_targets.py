@@ -249,6 +249,13 @@ def test_evening_out_ends_where_nothing_helps():
     assert even[0] > 0.99
 
 
+def test_where_errors_are_shares_all_decades_of_an_unwrapped_target_count():
+    y = np.logspace(-3, 3, 40)
+    shares, alike = (Target.of(y, y**-2.0, shares=shares).undo_functions(OPERATORS["sqrt"]) for shares in (True, False))
+    np.testing.assert_allclose(shares.weights * shares.values**2, 1 / (1 / shares.values**2).sum(), rtol=1e-9)
+    assert (alike.weights * alike.values**2).min() < 1e-6 * (alike.weights * alike.values**2).max()
+
+
 # ---- steps --------------------------------------------------------------------------------------------
 
 

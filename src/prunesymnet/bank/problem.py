@@ -124,7 +124,7 @@ class Problem:
     @cached_property
     def target(self) -> Target:
         """y itself."""
-        return Target.of(self.y, self.weights)
+        return Target.of(self.y, self.weights, shares=isinstance(self.data.loss, Relative))
 
     @cached_property
     def target_in_full(self) -> Target | None:

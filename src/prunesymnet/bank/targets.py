@@ -139,17 +139,19 @@ class Offset:
 @dataclass(frozen=True, slots=True)
 class Target:
     """Values to be explained, the weights by which an error of them counts as the error of y that it makes (0 on rows
-    where they are not finite), and the steps by which they were reached from y."""
+    where they are not finite), and the steps by which they were reached from y. Where errors of y are `shares` of its
+    values, weights have many decades, and yet all rows may count: each by its share of the sum of squares."""
 
     values: Array
     weights: Array
     steps: tuple[Step, ...] = ()
+    shares: bool = False
 
     @classmethod
-    def of(cls, y: Array, weights: Array | None = None) -> "Target":
+    def of(cls, y: Array, weights: Array | None = None, *, shares: bool = False) -> "Target":
         """y itself."""
         weights = np.ones(len(y)) if weights is None else weights
-        return cls(y, weights / weights.sum())
+        return cls(y, weights / weights.sum(), shares=shares)
 
     @property
     def variation(self) -> float:
@@ -167,7 +169,10 @@ class Target:
         rows = np.isfinite(values) & np.isfinite(weights) & (self.weights > 0)
         if not self.says_enough(rows) or not np.ptp(values[rows]) > 0 or not weights[rows].max() > 0:
             return None
-        return Target(np.where(rows, values, 0.0), even_out(np.where(rows, weights, 0.0)), self.steps + steps)
+        values, weights = np.where(rows, values, 0.0), np.where(rows, weights, 0.0)
+        if not self.shares or not enough_count(weights / weights.max() * values**2):
+            weights = even_out(weights)
+        return Target(values, weights / weights.sum(), self.steps + steps, self.shares)
 
     def says_enough(self, rows: NDArray[np.bool_]) -> bool:
         """Whether few of the other rows are left out, or only such as are small: noise around zero has no logarithm."""
@@ -250,7 +255,11 @@ def even_out(weights: Array) -> Array:
     power = 1.0
     while True:
         even: Array = np.where(rows, weights / weights.max(), 0.0) ** power * rows
-        even = even / even.sum()
-        if 1 / (even @ even) >= ENOUGH * rows.sum() or power < FLATTEST:
-            return even
+        if enough_count(even) or power < FLATTEST:
+            return even / even.sum()
         power /= 2
+
+
+def enough_count(weights: Array) -> bool:
+    """Whether enough of the rows that have a weight count."""
+    return bool(weights.sum() ** 2 >= ENOUGH * np.count_nonzero(weights) * (weights @ weights))
