@@ -255,8 +255,9 @@ def even_out(weights: Array) -> Array:
     power = 1.0
     while True:
         even: Array = np.where(rows, weights / weights.max(), 0.0) ** power * rows
+        even = even / even.sum()
         if enough_count(even) or power < FLATTEST:
-            return even / even.sum()
+            return even
         power /= 2
 
 

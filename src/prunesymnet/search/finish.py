@@ -24,7 +24,7 @@ from prunesymnet.search.constraints import Rules
 from prunesymnet.search.fitting import FIRST_LOOK, SECOND_LOOK
 from prunesymnet.search.forms import limits_of_powers, with_canonical_formula, with_plain_formula
 from prunesymnet.search.linear_model import linear, linear_models
-from prunesymnet.search.prediction import left_out, left_out_by_quadratic, predicts_better
+from prunesymnet.search.prediction import FOUND, GIVEN, left_out, left_out_by_quadratic, predicts_better
 from prunesymnet.search.rows import Rows, some_rows
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.selection import choose, front, is_near_tie
@@ -269,11 +269,11 @@ class Finish:
             return chosen
         ranked = sorted(equations, key=lambda equation: (equation.description_length, equation.complexity))
         errors = {equation: self.left_out(equation) for equation in ranked}
-        rivals = [left_out(found.expression, self.rows.used) for found in linear_ones]
-        rivals += [errors[equation] for equation in ranked if is_near_tie(equation, chosen)]
+        rivals = [(left_out(found.expression, self.rows.used), GIVEN) for found in linear_ones]
+        rivals += [(errors[equation], FOUND) for equation in ranked if is_near_tie(equation, chosen)]
         if linear_ones and (quadratic := left_out_by_quadratic(self.rows.used)) is not None:
-            rivals.append(quadratic)
-        unbeaten = [e for e in ranked if not any(predicts_better(rival, errors[e]) for rival in rivals)]
+            rivals.append((quadratic, GIVEN))
+        unbeaten = [e for e in ranked if not any(predicts_better(rival, errors[e], least) for rival, least in rivals)]
         supported = (e for e in unbeaten if not self.rests_on_own_rows(e, np.isnan(errors[e]), unbeaten))
         return next(supported, chosen)
 
