@@ -36,7 +36,7 @@ ORDER = {
     "bank": (
         "limits", "bank", "monomials", "targets", "problem", "regression", "best", "scan", "tiles",
         "kernels", "gpu", "query", "families",
-        "family_scan", "family_fit", "dictionary", "ways_down",
+        "family_scan", "family_fit", "dictionary", "words", "ways_down",
     ),
     "structure": (
         "splines", "exponents", "quantities", "smooth", "frame", "groups", "sums", "two_groups", "products", "find",
@@ -52,7 +52,7 @@ ORDER = {
     "search.stages": (
         "base", "power_law", "polynomials", "groups", "beside", "networks", "unwrapping", "fixed_terms", "denominators",
         "pairs", "singles", "tails", "chains", "angles", "rational", "powers", "factored_quotients", "families",
-        "missing_terms", "unknown_constants", "member_quotients", "dictionaries", "frequencies", "phases",
+        "missing_terms", "unknown_constants", "member_quotients", "dictionaries", "sums", "frequencies", "phases",
         "query_pairs", "pursuit", "grafts", "blocks", "nested", "parts",
     ),
     "studio": (
@@ -72,7 +72,7 @@ ORDER = {
     ),
     "coefficients": (
         "significant", "least_squares", "reweighting", "fit", "by_category", "uncertainty", "description", "linear",
-        "closed_forms", "snapping", "rounded", "in_chunks",
+        "stepwise", "closed_forms", "snapping", "rounded", "in_chunks",
     ),
 }  # fmt: skip
 MOST_LINES = 60  # of a function, its docstring not counted: what is read on one screen

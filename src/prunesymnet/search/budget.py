@@ -43,6 +43,8 @@ class Budget:
     family_pairs: int  # of a member with a node or another member: of many members, fewer are tried
     family_terms: int  # simple terms beside which a member stands with a node
     pursuit_beam: int  # states that go on side by side
+    words: int  # simple terms of which sums are made where there is noise
+    sum_factors: int  # simple nodes that are divided out before such sums
 
     @classmethod
     def of(cls, level: int, *, on_gpu: bool = False) -> "Budget":
@@ -68,4 +70,6 @@ class Budget:
             family_pairs=60_000 * 8**level,
             family_terms=12 * level,
             pursuit_beam=3 + level,
+            words=700 * 3**level,
+            sum_factors=8 * 3**level,
         )

@@ -1,0 +1,67 @@
+"""Stepwise regression: what a set leaves is what least squares leave, and the sets of a law are found."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prunesymnet.coefficients.description import constant_bits, residual_bits
+from prunesymnet.coefficients.stepwise import best_sets
+
+BITS = 6.0
+
+
+def table(seed, columns=8, rows=40):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(columns, rows)) * 10.0 ** rng.uniform(-8, 8, (columns, 1)), rng.normal(size=rows)
+
+
+def left_by(columns, target):
+    scaled = columns / np.abs(columns).max(axis=1, keepdims=True)
+    rest = target - scaled.T @ np.linalg.lstsq(scaled.T, target, rcond=None)[0]
+    return rest @ rest / (target @ target)
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=20)
+def test_a_set_leaves_what_least_squares_leave(seed):
+    columns, target = table(seed)
+    for found in best_sets(columns, target, np.full(8, BITS), most=4)[:20]:
+        assert found.unexplained == pytest.approx(left_by(columns[list(found.columns)], target), rel=1e-6)
+        length = residual_bits(40, found.unexplained) + len(found.columns) * (BITS + constant_bits(40))
+        assert found.length == pytest.approx(float(length))
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=20)
+def test_with_a_beam_as_wide_as_all_sets_none_is_better(seed):
+    columns, target = table(seed, columns=6)
+    found = best_sets(columns, target, np.full(6, BITS), most=3, beam=100)
+    for count in (1, 2, 3):
+        best = min(left_by(columns[list(chosen)], target) for chosen in combinations(range(6), count))
+        assert min(one.unexplained for one in found if len(one.columns) == count) == pytest.approx(best, rel=1e-6)
+
+
+def test_sets_of_which_no_column_shows_alone_are_found():
+    rng = np.random.default_rng(0)
+    columns = rng.normal(size=(200, 100))
+    columns[7] = columns[3] + 0.4 * rng.normal(size=100)  # what counts is their difference
+    target = columns[3] - columns[7] + 0.01 * rng.normal(size=100)
+    assert best_sets(columns, target, np.full(200, BITS))[0].columns == (3, 7)
+
+
+@pytest.mark.parametrize("broken", [0.0, np.inf, np.nan])
+def test_columns_that_can_not_be_used_are_left_out(broken):
+    columns, target = table(1)
+    columns[2] = broken
+    found = best_sets(columns, target, np.full(8, BITS))
+    assert found
+    assert not any(2 in one.columns for one in found)
+
+
+def test_no_target_and_no_columns_give_no_sets():
+    columns, target = table(1)
+    assert best_sets(columns, np.zeros_like(target), np.full(8, BITS)) == []
+    assert best_sets(np.zeros_like(columns), target, np.full(8, BITS)) == []
