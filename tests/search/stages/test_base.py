@@ -87,6 +87,7 @@ SILENT = {
     "beside",
     "apart",
     "sure_parts",
+    "sums",
 }  # there is nothing for them in the rows
 
 
