@@ -79,6 +79,7 @@ def test_residuals_that_grow_are_seen_beside_what_a_formula_lacks_in_the_rows_of
     [
         ("6.674e-11*a*b/r**2", {"a": (20, 28), "b": (18, 26), "r": (6, 9)}),
         ("n*exp(-7.1e23*m*x/T)", {"n": (20, 25), "m": (-26, -24.5), "x": (2, 4.5), "T": (2.3, 2.5)}),
+        ("sqrt(R**2 + (L*w - 1/(C*w))**2)", {"R": (1, 3), "w": (4, 6), "L": (-5, -3), "C": (-9, -7)}),
     ],
 )
 def test_a_law_over_many_decades_comes_back_from_errors_of_one_per_cent(law, ranges):

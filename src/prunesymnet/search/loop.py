@@ -71,6 +71,9 @@ from prunesymnet.units import find_groups, units_of_constants
 SCREENING = Stage("columns", When.START)  # what is found while columns are chosen
 BEFORE_NOISE = ("groups", "pairs", "singles", "tails")  # stages of a level after which noise is looked for
 SHARES_ASKED = 4  # times in a level: whether that is noise whose size goes with the target takes a tenth of a second
+BEFORE_DOUBT = (
+    "families"  # the stage before which formulas must fit, so that errors that are shares are searched further
+)
 FITS_AT_A_TIME = 16  # of those that waited, between two looks at whether to stop
 
 
@@ -162,6 +165,7 @@ class _Search:
         self.structure: dict[str, Reduction] = {}
         self.relevant = Relevant()
         self.may_be_shares = rows.every.loss == AUTO and makes_a_difference(rows.used)
+        self.in_doubt = False  # whether errors are shares of the values: then slow stages are for formulas that fit
 
     def run(self) -> SearchResult:
         self.workers.check = self.check
@@ -333,16 +337,23 @@ class _Search:
     ) -> Iterator[tuple[Stage, Batch]]:
         """The batches of a level, until what is left of a short formula looks like noise: that is then `seen`. Slow
         stages could only find what is longer and as good. Where errors may well be shares of the values, the level is
-        searched with such errors first; if these describe the rows better, how that ended is in `with_shares`."""
+        searched with such errors first, as far as its quick stages if no formula fits with these; if they describe the
+        rows better, how that ended is in `with_shares`."""
         before, refuted = None, set[Expression]()
         for stage, batch in batches:
+            if self.in_doubt and stage.name == BEFORE_DOUBT and not self.has_small_shares():
+                with_shares.append(SearchStatus.FINISHED)
+                self.waiting.proposals.clear()
+                return
             if stage is not before and stage.name not in BEFORE_NOISE and not self.archive.exact:
                 best = self.archive.by_length()[0]
                 if best.expression not in refuted:
                     if is_short(best.expression) and looks_like_noise(context, best.fit):
                         seen.append(best.expression)
-                    elif len(refuted) < SHARES_ASKED and self.may_have_shares(best, context.budget.level):
-                        ended = self.with_errors_as_shares(search=True, levels=context.budget.level + 1)
+                    elif len(refuted) < SHARES_ASKED and self.may_have_shares(
+                        best, context.budget.level, LARGEST_SHARE if refuted else math.inf
+                    ):
+                        ended = self.with_errors_as_shares(search=True, levels=context.budget.level + 1, in_doubt=True)
                         with_shares.extend([] if ended is None else [ended])
                     if seen or with_shares:
                         self.waiting.proposals.clear()
@@ -351,9 +362,9 @@ class _Search:
             before = stage
             yield stage, batch
 
-    def may_have_shares(self, best: Candidate, level: int) -> bool:
-        """Whether the formulas so far describe the rows better with errors that are shares of the values, be they
-        large ones, where the errors of the best formula grow with these."""
+    def may_have_shares(self, best: Candidate, level: int, largest_share: float) -> bool:
+        """Whether the formulas so far describe the rows better with errors that are shares of the values, none larger
+        than the `largest_share`, where the errors of the best formula grow with these."""
         train = self.rows.train
         if not self.may_be_shares or not grow_with_target(
             train, train.y - evaluate(best.expression, train.columns).values
@@ -361,9 +372,11 @@ class _Search:
             return False
         other = self.other_with_shares(level + 1)
         other.begin()
-        return self.is_longer_than(other, largest_share=math.inf)
+        return self.is_longer_than(other, largest_share)
 
-    def with_errors_as_shares(self, *, search: bool = False, levels: int | None = None) -> SearchStatus | None:
+    def with_errors_as_shares(
+        self, *, search: bool = False, levels: int | None = None, in_doubt: bool = False
+    ) -> SearchStatus | None:
         """Where errors seem to be shares of the values (the formulas so far, fitted anew, describe the rows in fewer
         bits with these), come as far with such errors (so many `levels`), and go on so. With `search`, other formulas
         are looked for before that is judged. How that search ended; None if errors are alike."""
@@ -373,6 +386,7 @@ class _Search:
         if not grow_with_target(train, train.y - evaluate(best, train.columns).values):
             return None
         other = self.other_with_shares(self.levels if levels is None else levels)
+        other.in_doubt = in_doubt
         other.begin()
         status = None
         try:
@@ -411,10 +425,14 @@ class _Search:
 
     def is_longer_than(self, shares: "_Search", largest_share: float = LARGEST_SHARE) -> bool:
         """Whether the rows are described in clearly fewer bits with errors that are small shares of the values."""
-        best, used = shares.archive.by_length()[0], shares.rows.used
-        if share(used, shares.archive.error(best)) > largest_share:
+        if not shares.has_small_shares(largest_share):
             return False
-        return shares.archive.shortest() + weight_bits(used.weights) < self.archive.shortest() - NEAR_TIE
+        bits = weight_bits(shares.rows.used.weights)
+        return shares.archive.shortest() + bits < self.archive.shortest() - NEAR_TIE
+
+    def has_small_shares(self, largest: float = LARGEST_SHARE) -> bool:
+        """Whether the errors of the best formula, as shares of the values, are no larger than that."""
+        return share(self.rows.used, self.archive.error(self.archive.by_length()[0])) <= largest
 
     def is_noise_left(self, context: Context, progress: Progress, *, last: bool) -> bool:
         """Whether what the formula of the shortest description leaves looks like noise."""
