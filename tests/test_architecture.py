@@ -72,7 +72,7 @@ ORDER = {
     ),
     "coefficients": (
         "significant", "least_squares", "reweighting", "fit", "by_category", "uncertainty", "description", "linear",
-        "stepwise", "closed_forms", "snapping", "rounded", "in_chunks",
+        "stepwise", "pure_numbers", "closed_forms", "snapping", "rounded", "in_chunks",
     ),
 }  # fmt: skip
 MOST_LINES = 60  # of a function, its docstring not counted: what is read on one screen

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from prunesymnet.coefficients import Fit, FitSettings, fit, snap
 from prunesymnet.coefficients.description import cost_bits, description_length, residual_bits
 from prunesymnet.coefficients.fit import measure
+from prunesymnet.coefficients.pure_numbers import pure_numbers
 from prunesymnet.coefficients.snapping import as_read
 from prunesymnet.data import Dataset
 from prunesymnet.equations import Equation, Front
@@ -40,6 +41,7 @@ ROWS_TO_ROUND = 20_000  # of a larger table: the roundings are tried on these, a
 LEAST_PATIENCE = 0.1  # seconds: even in a hurry, some constants are rounded
 EVALUATIONS = 10  # of a formula on all rows, and of its derivatives, that the last fit and the error bars take
 SIMPLER = 8  # formulas that are simpler than those, to be looked at and shown
+PURE_NUMBERS = math.log2(20)  # bits: odds of 20 to 1 that the unit of a measured column is not that of nature
 
 
 def one_after_the_other(function: Callable[..., Any], finish: "Finish", formulas: list[Any]) -> list[Any]:
@@ -114,14 +116,15 @@ class Finish:
         """A fit with its constants rounded before the deadline, the length and the form."""
         used, snapping, deadline = self.rows.used, self.settings.snapping, self.deadline
         after = snap(found.expression, used, settings=snapping, deadline=deadline, allow=self.may_be_written)
-        length = min(self.length(reading, snapping.noise) for reading in (after, found))
+        pure = self.pure_number_bits(found)
+        length = min(self.length(reading, snapping.noise) for reading in (after, found)) + pure
         readings = [after]
         may_read = snapping.closed_forms and not snapping.only_integers and time.monotonic() < deadline
         if may_read and (read := as_read(after, used)) is not after:
             readings = [read, after]
             again = snap(read.expression, used, settings=snapping, deadline=deadline, allow=self.may_be_written)
             again = replace(again, before_rounding=read.before_rounding)
-            shorter = self.length(again, snapping.noise)
+            shorter = self.length(again, snapping.noise) + pure
             if shorter < length:  # with that exponent, other constants are round
                 readings, length = [again, read, after], shorter
         shown = [reading for reading in readings if self.may_be(reading.expression) and self.is_shown(reading)]
@@ -130,7 +133,7 @@ class Finish:
     def plain(self, fits: Iterable[Fit]) -> Iterator[tuple[Fit, float, str]]:
         """Fits as they are, with their lengths and forms."""
         for found in fits:
-            length = self.length(found, self.settings.snapping.noise)
+            length = self.length(found, self.settings.snapping.noise) + self.pure_number_bits(found)
             yield found, length, skeleton(found.expression)
 
     def fitted(self, archive: Archive) -> list[Fit]:
@@ -149,7 +152,7 @@ class Finish:
             forms += [form for expression in forms for form in limits_of_powers(expression)]
         allowed = [form for form in forms if self.rules.allow(form)]
         fits = self.each(Finish.fitted_one, self, allowed)
-        return sorted(fits, key=lambda found: self.length(found))
+        return sorted(fits, key=lambda found: self.length(found) + self.pure_number_bits(found))
 
     def fitted_one(self, expression: Expression) -> Fit:
         """Fitted to the end, and written as it should be."""
@@ -180,6 +183,13 @@ class Finish:
                 length += self.rows.between.penalty(found.expression)
             self.known_lengths[key] = length
         return self.known_lengths[key]
+
+    def pure_number_bits(self, found: Fit) -> float:
+        """What it takes to say that columns are pure numbers, where a formula needs that and is not exact; nothing
+        where units were told."""
+        if self.rules.units is not None or found.mse <= self.rows.no_error or not math.isfinite(found.mse):
+            return 0.0
+        return PURE_NUMBERS if pure_numbers(found.expression, self.rows.used.columns) else 0.0
 
     def is_shown(self, found: Fit) -> bool:
         """Whether the rows show what it does between them: a phase that was rounded to 0 may leave a wave that they do
