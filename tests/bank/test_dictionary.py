@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 
 from contexts import columns_of
 from prunesymnet.bank.bank import Term
-from prunesymnet.bank.dictionary import Dictionary, functions_of, polynomials_with_a_function, terms_of
+from prunesymnet.bank.dictionary import (
+    Dictionary,
+    functions_of,
+    polynomials_of_waves,
+    polynomials_with_a_function,
+    terms_of,
+)
 from prunesymnet.expression import Constant, evaluate, parse
 from prunesymnet.operators import DEFAULT, select_operators
 
@@ -90,3 +96,16 @@ def test_products_with_a_function():
 def test_polynomials_need_rows_for_their_terms():
     few = {name: column[:12] for name, column in COLUMNS.items()}
     assert list(polynomials_with_a_function(few, TABLE)) == []
+
+
+def test_any_product_of_sums_of_waves_is_a_sum_of_words():
+    x, y, z = COLUMNS["x"], COLUMNS["y"], COLUMNS["z"]
+    sine, cosine = np.sin(y), np.cos(y)
+    products = np.array([cosine * sine * (cosine * sine**2 - 1) * (x - 5), (sine + 2 * cosine) ** 3, z * cosine**4])
+    held = [words for words in polynomials_of_waves(COLUMNS, TABLE) if words.holds(products).all()]
+    assert len(held) == 1
+    assert not any(words.holds((x * z * sine)[None]).any() for words in polynomials_of_waves(COLUMNS, TABLE))
+
+
+def test_without_waves_there_are_no_polynomials_of_them():
+    assert list(polynomials_of_waves(COLUMNS, {name: row for name, row in TABLE.items() if name != "cos"})) == []

@@ -37,6 +37,7 @@ DIGITS = 1e-12  # of a value, and of the median of all: what an exact sum may be
 ROUNDING = 3e-15  # ...and of the largest, whose last digits are in every row of a product of matrices
 STILL_SEEN = 1e-6  # of the median: rounding of the largest value must be less, or it hides all other rows
 LARGEST = 1e100  # of a value: squares of larger ones leave the range of floats
+WAVES = 5  # highest power of a sine, or of one with a cosine, in a product of waves
 NO_WORDS = ("id", "neg", "abs", "inv", "square", "cube")  # operators that products and quotients have already
 
 
@@ -220,3 +221,20 @@ def polynomials_with_a_function(
         terms = [one * two for k, one in enumerate(powers, 1) for two in products[: comb(count + degree - k, count)]]
         if all(map(is_usable, terms)):
             yield function, Dictionary.of([*products, *terms])
+
+
+def polynomials_of_waves(columns: Mapping[str, Array], table: Mapping[str, Operator]) -> Iterator[Dictionary]:
+    """For each column the products of powers of its sine and cosine, times the other columns: any product of sums of
+    these is a sum of them, as the square of a cosine is 1 less that of the sine."""
+    if not {"sin", "cos"} <= set(table):
+        return
+    rows = len(next(iter(columns.values())))
+    for name, column in columns.items():
+        sine, cosine = (in_function(table[row], Term(column, Variable(name))) for row in ("sin", "cos"))
+        others = [Term(values, Variable(other)) for other, values in columns.items() if other != name]
+        before = [Term(np.ones(rows), Constant(1)), *others]
+        powers = [Term(sine.values**k, raised(sine.expression, k)) for k in range(1, WAVES + 1)]
+        waves = [*powers, cosine, *(cosine * power for power in powers[:-1])]
+        terms = [*before, *(wave if k == 0 else wave * one for wave in waves for k, one in enumerate(before))]
+        if few_enough(len(terms), rows) and all(map(is_usable, terms)):
+            yield Dictionary.of(terms)

@@ -21,6 +21,7 @@ FOUND = [
     "2*log(x/z) + cos(1/y)",  # a sum and a node
     "sin(x) + exp(sin(sqrt(y))) - z",  # a function inside a function
     "x*(x + y + 9)*(sqrt(z) + 1.79)",  # products with a function
+    "x**2*exp(-x)*cos(x)*(sin(x)**3 - 2*cos(x) + 0.7)*(y - 5)",  # a product of sums of waves, behind a product
     "u*(0.57*z/y - u + 9.3)*(v + x + 9.2)",  # products with a quotient
     "(y + z)*(z + cos(x + y + 8))",  # a wave with a phase
     "cos(y)*exp(y) + log(x) + sin(x*z)",  # a sum and two nodes

@@ -30,6 +30,7 @@ from prunesymnet.bank.dictionary import (
     functions_of,
     is_usable,
     of_size_one,
+    polynomials_of_waves,
     polynomials_with_a_function,
     products_of,
     terms_of,
@@ -38,6 +39,7 @@ from prunesymnet.bank.monomials import few_enough
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal
 from prunesymnet.bank.ways_down import Factors, Found, Hit, Targets, divided, itself, target_of
+from prunesymnet.bank.words import words_of
 from prunesymnet.expression import Constant, Variable, canonical
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
 from prunesymnet.search.stages.chains import factors as products_of_powers
@@ -91,6 +93,7 @@ def propose(context: Context) -> Iterator[Batch]:
         partial(quotients_with_a_member, problem),
         partial(with_two_nodes, context, words),
         partial(_with_a_function, context, products),
+        partial(_of_waves, context),
         partial(_with_a_denominator, context, words),
         partial(behind_a_member, problem, [words, quotients]),
         partial(in_a_function, problem, Factors.nodes(context.single_bank), [words]),
@@ -160,6 +163,14 @@ def _with_a_function(context: Context, products: Factors) -> Found:
     targets = list(chain(itself(problem, 1), *simple))
     every = polynomials_with_a_function(problem.columns, problem.operators)
     return _all_sums((dictionary for _, dictionary in every), targets)
+
+
+def _of_waves(context: Context) -> Found:
+    """y, or y divided by words, as a product of sums of the sine and the cosine of a column."""
+    problem = context.problem
+    words = Factors.of(words_of(problem.columns, problem.operators, context.budget.words), len(problem.y))
+    every = polynomials_of_waves(problem.columns, problem.operators)
+    return _all_sums(every, [*itself(problem, 1), *divided(problem, words, 0)])
 
 
 def _all_sums(dictionaries: Iterable[Dictionary], every: Iterable[Targets]) -> Found:
