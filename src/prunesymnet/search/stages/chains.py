@@ -3,7 +3,8 @@
 `n*(exp(q*v/(k*t)) - 1)` is a monomial n divided out, 1 added, the logarithm taken, and a monomial left. So every chain
 of a monomial factor, an operator, an offset of 1 and another operator is undone, and the targets that come out,
 [chains, points], are projected on what is simple: linear functions and polynomials of the columns, and (their
-logarithms) on the logarithms of the columns. Three products of matrices test them all.
+logarithms) on the logarithms of the columns, or of these and their sines and cosines. Four products of matrices test
+them all.
 
 A chain's target is finite on all rows or is dropped; the fit on y itself decides in the end.
 """
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Term
+from prunesymnet.bank.dictionary import in_function
 from prunesymnet.bank.monomials import few_enough, monomial_terms, power_law, raised
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal
@@ -32,6 +34,8 @@ EXPONENTS = (1, -1, 2, -2)  # of a column in the product that a chain begins wit
 LOOKED_AT = 20  # times as many products of powers are made as are used: the simplest of them
 FORMULAS = 8  # for each that is kept of a chain: the best chains of all
 ROUNDING = 1e-10  # of the variation: targets several operators down have lost that many digits
+POWER_LAW, WITH_WAVES = "power law", "power law with waves"
+WAVES = ("sin", "cos")
 EXPONENT_DIGITS = 1e-4  # to which an exponent found several operators down is whole
 
 
@@ -102,7 +106,7 @@ def _all(starts: Array, table: list[Operator]) -> Iterator[tuple[tuple[Step, ...
 
 
 class _Tests:
-    """What is simple: polynomials of the columns, and power laws of those that are never zero."""
+    """What is simple: polynomials of the columns, and power laws of those that are never zero, and of their waves."""
 
     def __init__(self, problem: Problem) -> None:
         one = Term(np.ones_like(problem.y), Constant(1))
@@ -112,28 +116,35 @@ class _Tests:
             self.terms["quadratic"] = quadratic
         self.bases = {kind: _basis([term.values for term in terms]) for kind, terms in self.terms.items()}
         self.factors = [Term(column, Variable(name)) for name, column in problem.nonzero_columns.items()]
-        if self.factors:
-            logs = [np.log(np.abs(factor.values)) for factor in self.factors]
-            self.bases["power law"] = _basis([one.values, *logs])
+        self.laws = {POWER_LAW: self.factors} if self.factors else {}
+        columns = [Term(column, Variable(name)) for name, column in problem.columns.items()]
+        functions = [row for name, row in problem.operators.items() if name in WAVES]
+        waves = [wave for row, term in product(functions, columns) if (wave := in_function(row, term)).values.all()]
+        if waves and few_enough(1 + len(self.factors) + len(waves), len(problem.y)):
+            self.laws[WITH_WAVES] = [*self.factors, *waves]
+        for kind, factors in self.laws.items():
+            self.bases[kind] = _basis([one.values, *(np.log(np.abs(factor.values)) for factor in factors)])
 
     def __call__(self, targets: Array) -> dict[str, Array]:
         """For each test what it leaves of each target's variation."""
         out = {}
         with np.errstate(all="ignore"):
             for kind, basis in self.bases.items():
-                t = np.log(np.abs(targets)) if kind == "power law" else targets
+                t = np.log(np.abs(targets)) if kind in self.laws else targets
                 t = t - t.mean(axis=1, keepdims=True)
                 size = np.einsum("tn,tn->t", t, t)
                 along = t @ basis.T
                 left = 1 - np.einsum("tk,tk->t", along, along) / size
                 out[kind] = np.where(np.isfinite(left) & (size > 0), np.maximum(left, 0.0), 1.0)
+                if kind == WITH_WAVES:  # so many factors leave less of anything: what is exact counts
+                    out[kind] = np.where(out[kind] <= ROUNDING, out[kind], 1.0)
         return out
 
     def formula(self, kind: str, target: Target) -> Expression | None:
         """The formula of y, by least squares."""
-        if kind == "power law":
+        if kind in self.laws:
             rows = (target.weights > 0) & (target.values != 0)
-            law = power_law(self.factors, target.values, rows.astype(float), near=EXPONENT_DIGITS)
+            law = power_law(self.laws[kind], target.values, rows.astype(float), near=EXPONENT_DIGITS)
             return None if law is None else target.wrap(law)
         terms, root = self.terms[kind], np.sqrt(target.weights)
         columns = np.array([term.values for term in terms]) * root
