@@ -12,6 +12,7 @@ from prunesymnet.bank.dictionary import (
     functions_of,
     polynomials_of_waves,
     polynomials_with_a_function,
+    products_of,
     terms_of,
 )
 from prunesymnet.expression import Constant, evaluate, parse
@@ -109,3 +110,15 @@ def test_any_product_of_sums_of_waves_is_a_sum_of_words():
 
 def test_without_waves_there_are_no_polynomials_of_them():
     assert list(polynomials_of_waves(COLUMNS, {name: row for name, row in TABLE.items() if name != "cos"})) == []
+
+
+def test_what_does_not_fit_beside_other_products_stands_with_the_columns_alone():
+    rng = np.random.default_rng(0)
+    columns = {name: rng.uniform(1, 3, 150) for name in "abcdef"}
+    lists = products_of(columns, TABLE)
+    texts = [[str(term.expression) for term in terms] for terms in lists]
+    assert len(lists) > 1
+    assert all(set(columns) <= set(some) and len(some) < 0.6 * 150 for some in texts)
+    every = [text for some in texts for text in some if text not in columns]
+    assert len(set(every)) == len(every)
+    assert {"a*b", "a/b", "1/a", "a**2", "a/(b*c)"} <= set(every)

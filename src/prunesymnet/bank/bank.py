@@ -151,6 +151,11 @@ class Bank:
         """The nodes without a function that may not be nested; reciprocals left out."""
         return np.flatnonzero(~self.nested & (self.operator != RECIPROCAL)).tolist()
 
+    def logarithms(self) -> list[int]:
+        """The nodes that are logarithms of columns."""
+        logs = np.isin(self.operator, [k for k, operator in enumerate(self.table) if operator.name == "log"])
+        return [node for node in np.flatnonzero(logs).tolist() if self.operator[self.left[node]] == LEAF]
+
     def monomials(self) -> list[int]:
         """The nodes that are products and quotients of columns."""
         made = np.isin(self.operator, [k for k, operator in enumerate(self.table) if operator.name in ("*", "/")])

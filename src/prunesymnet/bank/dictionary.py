@@ -126,16 +126,16 @@ def terms_of(columns: Mapping[str, Array], table: Mapping[str, Operator]) -> lis
     return found
 
 
-def products_of(columns: Mapping[str, Array], table: Mapping[str, Operator]) -> list[Term]:
-    """Products and quotients of up to three columns, and of squares; as many kinds of them, in this order, as there are
-    rows to tell apart."""
+def products_of(columns: Mapping[str, Array], table: Mapping[str, Operator]) -> list[list[Term]]:
+    """Products and quotients of up to three columns, and of squares: as many kinds of them, in this order, as there are
+    rows to tell apart, and the columns with as many of the other kinds."""
     rows, names = len(next(iter(columns.values()))), list(columns)
     pairs = list(combinations(names, 2))
     quotients = list(permutations(names, 2)) if {"/", "inv"} & set(table) else []
     over = names if quotients else []
-    found: list[Term] = []
+    single = [term for name in names if is_usable(term := Term(columns[name], Variable(name)))]
+    found: list[list[Term]] = [single]
     for kind in (  # what is above, and what is below
-        [((name,), ()) for name in names],
         [(pair, ()) for pair in pairs],
         [((one,), (two,)) for one, two in quotients],
         [((), (name,)) for name in over],
@@ -148,8 +148,12 @@ def products_of(columns: Mapping[str, Array], table: Mapping[str, Operator]) -> 
         [((one,), (two, two)) for one, two in quotients],
     ):
         terms = [term for above, below in kind if is_usable(term := _quotient(columns, above, below))]
-        if 1 + len(found) + len(terms) <= SHARE_OF_ROWS * rows:
-            found += terms
+        most = SHARE_OF_ROWS * rows - 1
+        place = next((k for k, others in enumerate(found) if len(others) + len(terms) <= most), None)
+        if place is not None:
+            found[place] = [*found[place], *terms]
+        elif len(single) + len(terms) <= most:
+            found.append([*single, *terms])
     return found
 
 

@@ -23,6 +23,7 @@ FOUND = [
     "x*(x + y + 9)*(sqrt(z) + 1.79)",  # products with a function
     "x**2*exp(-x)*cos(x)*(sin(x)**3 - 2*cos(x) + 0.7)*(y - 5)",  # a product of sums of waves, behind a product
     "u*(0.57*z/y - u + 9.3)*(v + x + 9.2)",  # products with a quotient
+    "y*(u - 6.3*v/(x*z))*(u + z)",  # of five columns there are more kinds of products than rows
     "(y + z)*(z + cos(x + y + 8))",  # a wave with a phase
     "cos(y)*exp(y) + log(x) + sin(x*z)",  # a sum and two nodes
     "sin(z/(2*x*y**2*(x + 3)))",  # a function, a product of powers, and one over a sum

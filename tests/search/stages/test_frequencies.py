@@ -5,13 +5,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contexts import context_of, problem
+from contexts import context_of, problem, problem_of
 from prunesymnet.bank.bank import Term, grow_bank
 from prunesymnet.bank.query import Query
 from prunesymnet.bank.regression import Regression, unexplained
 from prunesymnet.bank.targets import Target
+from prunesymnet.coefficients import fit
 from prunesymnet.expression import Variable, evaluate, parse
-from prunesymnet.search.stages.frequencies import Grid, Waves, refined, scan_frequencies, wave, waves_inside
+from prunesymnet.operators import DEFAULT
+from prunesymnet.search.stages.frequencies import (
+    Grid,
+    Waves,
+    refined,
+    scan_frequencies,
+    wave,
+    waves_beside_terms,
+    waves_inside,
+)
 from regressions import fraction_left
 
 COUNT = 1024
@@ -207,3 +217,11 @@ def test_a_wave_in_a_function_or_behind_a_factor_is_found_at_any_frequency(text)
     context = context_of(problem(text, rows=120))
     (batch,) = waves_inside(context)
     assert min(context.problem.unexplained(proposal.expression) for proposal in batch.proposals) < 1e-4
+
+
+def test_waves_that_become_longer_in_proportion_are_found():
+    x = np.linspace(1, 5, 80)
+    context = context_of(problem_of({"x": x}, 2.3 * np.sin(4.3 * np.log(x) + 0.7) + 0.4, DEFAULT))
+    found = [proposal for batch in waves_beside_terms(context) for proposal in batch.proposals]
+    fits = [fit(proposal.expression, context.train) for proposal in found if "log(x)" in str(proposal.expression)]
+    assert min(one.mse for one in fits) < 1e-16

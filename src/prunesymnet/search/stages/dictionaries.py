@@ -84,9 +84,9 @@ def propose(context: Context) -> Iterator[Batch]:
         words = words.and_also(leading)
     powers = products_of_powers(problem, len(problem.columns), PRODUCTS * context.budget.chain_factors)
     products = Factors.of([factor.term for factor in powers], len(problem.y))
-    quotients = Dictionary.of([one, *products_of(problem.columns, problem.operators)])
+    quotients, *others = (Dictionary.of([one, *terms]) for terms in products_of(problem.columns, problem.operators))
     for way in (
-        partial(_sums, context, [words, quotients], products),
+        partial(_sums, context, [words, quotients, *others], products),
         partial(_quotients, context, words),
         partial(with_a_node, context, words),
         partial(with_a_wave, context, words),

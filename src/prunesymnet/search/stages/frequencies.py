@@ -56,7 +56,8 @@ def waves_beside_terms(context: Context) -> Iterator[Batch]:
     """Alone and beside a simple term, then beside the best of these."""
     target, bank, budget = context.problem.target, context.pair_bank, context.budget
     waves, nodes = Waves(bank, context.scanner.keep, functions_of(context)), bank.algebraic_nodes()
-    grids = {node: Grid.of(bank.values[node], FREQUENCIES) for node in nodes[: budget.wave_nodes]}
+    simple = [*nodes[: budget.wave_nodes], *bank.logarithms()]  # waves that become longer in proportion
+    grids = {node: Grid.of(bank.values[node], FREQUENCIES) for node in simple}
     queries = [Query(target), *(Query(target, (bank.term(node),)) for node in nodes[: budget.wave_terms])]
     hits = waves.scan(queries, grids)
     yield Batch(waves.proposals(hits, queries, grids))
@@ -71,7 +72,8 @@ def waves_inside(context: Context) -> Iterator[Batch]:
     queries = [query for query in context.queries if query.target.steps and not query.fixed_terms]
     columns = [node for node in range(len(bank)) if bank.operator[node] == LEAF][: context.budget.wave_nodes]
     if queries:
-        grids = {node: Grid.of(bank.values[node], FREQUENCIES // LOWER) for node in columns}
+        simple = [*columns, *bank.logarithms()[: len(columns)]]
+        grids = {node: Grid.of(bank.values[node], FREQUENCIES // LOWER) for node in simple}
         yield Batch(waves.proposals(waves.scan(queries, grids), queries, grids))
 
 
