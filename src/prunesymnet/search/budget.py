@@ -70,6 +70,6 @@ class Budget:
             family_pairs=60_000 * 8**level,
             family_terms=12 * level,
             pursuit_beam=3 + level,
-            words=700 * 3**level,
+            words=800 * 3**level,
             sum_factors=8 * 3**level,
         )

@@ -39,7 +39,6 @@ from prunesymnet.bank.monomials import few_enough
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal
 from prunesymnet.bank.ways_down import Factors, Found, Hit, Targets, divided, itself, target_of
-from prunesymnet.bank.words import words_of
 from prunesymnet.expression import Constant, Variable, canonical
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
 from prunesymnet.search.stages.chains import factors as products_of_powers
@@ -168,7 +167,7 @@ def _with_a_function(context: Context, products: Factors) -> Found:
 def _of_waves(context: Context) -> Found:
     """y, or y divided by words, as a product of sums of the sine and the cosine of a column."""
     problem = context.problem
-    words = Factors.of(words_of(problem.columns, problem.operators, context.budget.words), len(problem.y))
+    words = Factors.of(context.words, len(problem.y))
     every = polynomials_of_waves(problem.columns, problem.operators)
     return _all_sums(every, [*itself(problem, 1), *divided(problem, words, 0)])
 

@@ -14,7 +14,6 @@ from prunesymnet.bank.bank import Term
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal
 from prunesymnet.bank.targets import Target, unwrap
-from prunesymnet.bank.words import words_of
 from prunesymnet.coefficients.description import BITS_PER_SYMBOL, rough_length
 from prunesymnet.coefficients.linear import weighted_least_squares
 from prunesymnet.coefficients.stepwise import best_sets
@@ -35,7 +34,7 @@ def propose(context: Context) -> Iterator[Batch]:
     if len(problem.y) < FEWEST_ROWS:
         return
     one = Term(np.ones_like(problem.y), Constant(1))
-    words = [one, *words_of(problem.columns, problem.operators, budget.words)]
+    words = [one, *context.words]
     bits = BITS_PER_SYMBOL * np.array([word.expression.complexity + SYMBOLS for word in words], dtype=float)
     values = np.array([word.values for word in words])
     targets = unwrap(problem.target, context.simple_factors(budget.sum_factors), problem.operators)
