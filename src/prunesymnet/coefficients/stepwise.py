@@ -2,7 +2,7 @@
 
 A greedy step takes the column that explains most by itself, which is often none of those that explain all of it
 together. So the `beam` best sets go on side by side, each with every column that may come next. All that is needed of
-the rows are the products of all columns with each other and with the target.
+the rows are the products of the columns in these sets with all columns, and of all with the target.
 
 >>> x = np.linspace(1, 3, 50)
 >>> columns = np.array([x**power for power in (-2.0, -1.0, 0.0, 1.0, 2.0, 3.0)])
@@ -44,13 +44,13 @@ def best_sets(columns: Array, target: Array, bits: Array, *, most: int = MOST, b
     if not usable.any() or not whole > 0:
         return []
     scaled = np.where(usable[:, None], columns / np.where(usable, size, 1.0)[:, None], 0.0)
-    gram, along = scaled @ scaled.T, scaled @ (target / whole)
+    along = scaled @ (target / whole)
     bits = bits + constant_bits(rows)
     found: list[Set] = []
     states: list[tuple[int, ...]] = [()]
     for count in range(most):
         chosen = np.array(states, dtype=np.int64).reshape(len(states), count)
-        left, rest, own = _beside(gram, along, chosen)
+        left, rest, own = _beside(scaled, along, chosen)
         gain = np.where((own > INDEPENDENT) & usable, rest**2 / np.maximum(own, INDEPENDENT), 0.0)
         after = np.maximum(left[:, None] - gain, LEAST)
         length = residual_bits(rows, after) + bits[chosen].sum(axis=1)[:, None] + bits
@@ -76,15 +76,17 @@ def _smallest(values: Array, count: int) -> list[int]:
     return [int(place) for place in places[np.argsort(values[places], kind="stable")]]
 
 
-def _beside(gram: Array, along: Array, chosen: NDArray[np.int64]) -> tuple[Array, Array, Array]:
+def _beside(columns: Array, along: Array, chosen: NDArray[np.int64]) -> tuple[Array, Array, Array]:
     """For each set [sets, columns in it]: what it leaves of the target's square, of each column's product with the
     target, and of each column's square."""
     sets, count = chosen.shape
     if not count:
         return np.ones(sets), np.tile(along, (sets, 1)), np.ones((sets, len(along)))
-    across = gram[chosen]  # [sets, chosen, columns]
+    there, places = np.unique(chosen, return_inverse=True)
+    across = (columns[there] @ columns.T)[places.reshape(chosen.shape)]  # [sets, chosen, columns]
     inner = np.take_along_axis(across, chosen[:, None, :], axis=2)
-    solved = np.linalg.solve(inner, np.concatenate([along[chosen][:, :, None], across], axis=2))
-    left = 1 - np.einsum("sk,sk->s", along[chosen], solved[:, :, 0])
-    rest = along - np.einsum("skc,sk->sc", across, solved[:, :, 0])
-    return left, rest, 1 - np.einsum("skc,skc->sc", across, solved[:, :, 1:])
+    inverse = np.linalg.inv(inner)  # of few columns, none of which is a sum of the others
+    solved = np.einsum("sjk,sk->sj", inverse, along[chosen])
+    left = 1 - np.einsum("sk,sk->s", along[chosen], solved)
+    rest = along - (solved[:, None] @ across)[:, 0]
+    return left, rest, 1 - np.einsum("skc,skc->sc", across, inverse @ across)
