@@ -27,9 +27,11 @@ LAWS = [
     "1.1*x - exp(0.3*y)",
     "x",
     "2.5",
+    "408*sqrt(x)/(x + 1)",  # the numbers may have been rounded
+    "x*(x**2 - 1)**2",
 ]
 OF_PURE_NUMBERS = [
-    ("408.0*sqrt(x)/(x + 1)", "x"),
+    ("408.0*(x - sqrt(x))", "x"),
     ("x*log(x)", "x"),
     ("2.5*log(x)", "x"),
     ("26.0*exp(-0.12*x - 1/(x - exp(x)))", "x"),
@@ -37,7 +39,6 @@ OF_PURE_NUMBERS = [
     ("0.99 - exp((-x**2 - x)/13.0)", "x"),
     ("y*exp(x)", "x"),
     ("x**y", "xy"),
-    ("x + 1", "x"),
 ]
 
 

@@ -61,6 +61,13 @@ def test_columns_that_can_not_be_used_are_left_out(broken):
     assert not any(2 in one.columns for one in found)
 
 
+def test_columns_that_are_all_but_the_same_do_no_harm():
+    x = np.linspace(1.0, 1.001, 60)
+    columns = np.array([x**power for power in np.linspace(-4, 4, 200)])
+    found = best_sets(columns, np.sin(x), np.full(200, BITS))
+    assert found[0].unexplained < 1e-9
+
+
 def test_no_target_and_no_columns_give_no_sets():
     columns, target = table(1)
     assert best_sets(columns, np.zeros_like(target), np.full(8, BITS)) == []

@@ -1,18 +1,19 @@
 """Columns that a formula takes for pure numbers: measured in another unit, it would be another formula.
 
 A law holds in any units. If a concentration is measured in others, `4.2*c/(c + 0.06)` has other constants, and is the
-same law; `4.2*sqrt(c)/(c + 1)` and `c*log(c)` say that the unit of the table is that of nature.
+same law; `4.2*(c - sqrt(c))` and `c*log(c)` say that the unit of the table is that of nature.
 
 >>> from prunesymnet.expression import parse
 >>> c = np.linspace(0.1, 3, 20)
->>> [pure_numbers(parse(text), {"c": c}) for text in ("4.2*c/(c + 0.06)", "4.2*sqrt(c)/(c + 1)", "c*log(c)")]
+>>> [pure_numbers(parse(text), {"c": c}) for text in ("4.2*c/(c + 0.06)", "4.2*(c - sqrt(c))", "c*log(c)")]
 [(), ('c',), ('c',)]
 
 If each column x grows by a small part a of itself, f grows by the sum of all a*x*df/dx. Where other constants and
 another unit of the target make up for that, it lies in the span of the derivatives by the constants and of f. So the
 changes of units that are allowed are what the rest, beside this span, takes to zero: masses that are added up may
 change theirs together. A column that has no part in any of these is taken for a pure number. Categories are such, and
-so are angles: what is inside of a sine or a cosine may have any unit.
+so are angles: what is inside of a sine or a cosine may have any unit. Numbers that are written down may have been
+rounded, so all but exponents are counted as free.
 """
 
 from collections.abc import Mapping
@@ -61,17 +62,25 @@ def _derivatives(expression: Expression, columns: Mapping[str, Array]) -> tuple[
         kept.append(Constant(1.0))
         return kept[-1]
 
-    def leaf(node: Expression) -> Expression:
+    def leaf(node: Expression) -> tuple[Expression, Expression]:
+        if isinstance(node, Constant):
+            return Constant(float(node.value)), node
         if not isinstance(node, Variable):
-            return node
+            return node, node
         scale = one()
         scales[id(scale)] = node.name
-        return scale * node
+        return scale * node, scale * node
 
-    def combine(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
-        return Apply(operator, (one() * operands[0],) if operator.name in WAVES else operands)
+    def combine(
+        operator: Operator, operands: tuple[tuple[Expression, Expression], ...]
+    ) -> tuple[Expression, Expression]:
+        """With all numbers free, and as it is: so it is in an exponent."""
+        free, exact = (tuple(pair[k] for pair in operands) for k in (0, 1))
+        if operator.name in WAVES:
+            free = exact = (one() * free[0],)
+        return Apply(operator, (free[0], exact[1]) if operator.name == "pow" else free), Apply(operator, exact)
 
-    scaled = fold(expression, leaf, combine)
+    scaled, _ = fold(expression, leaf, combine)
     values, jacobian = compile_expression(scaled).values_and_jacobian(columns)
     places: dict[str, list[Array]] = {name: [] for name in columns}
     others: list[Array] = []

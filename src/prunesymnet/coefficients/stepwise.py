@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 BEAM = 48  # sets that go on side by side: those of a law may be far down as long as one of its terms is missing
 MOST = 5  # columns of a set
 INDEPENDENT = 1e-9  # of a column's square: what the others must leave of it
+RIDGE = 1e-12  # beside columns of length one, so that those of a set can always be told apart
 LEAST = 1e-13  # of the target's square: as much is lost to rounding in products
 
 
@@ -85,7 +86,7 @@ def _beside(columns: Array, along: Array, chosen: NDArray[np.int64]) -> tuple[Ar
     there, places = np.unique(chosen, return_inverse=True)
     across = (columns[there] @ columns.T)[places.reshape(chosen.shape)]  # [sets, chosen, columns]
     inner = np.take_along_axis(across, chosen[:, None, :], axis=2)
-    inverse = np.linalg.inv(inner)  # of few columns, none of which is a sum of the others
+    inverse = np.linalg.inv(inner + RIDGE * np.eye(count))
     solved = np.einsum("sjk,sk->sj", inverse, along[chosen])
     left = 1 - np.einsum("sk,sk->s", along[chosen], solved)
     rest = along - (solved[:, None] @ across)[:, 0]

@@ -21,6 +21,7 @@ STAGES: Mapping[str, str] = MappingProxyType(
         "powers": "Trying products of several powers",
         "factored_quotients": "Trying quotients with a factor in front",
         "dictionaries": "Looking for exact sums of simple functions",
+        "sums": "Looking for sums of a few simple terms",
         "families": "Looking for constants inside functions",
         "groups": "Looking for groups of columns",
         "in_groups": "Searching formulas of a group of columns",

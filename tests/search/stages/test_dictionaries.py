@@ -7,7 +7,7 @@ import pytest
 
 from contexts import columns_of, context_of, problem_of, proposals_of, run, stages_named, table, values_of
 from prunesymnet.expression import parse, skeleton, to_text
-from prunesymnet.operators import make_operator
+from prunesymnet.operators import DEFAULT, make_operator
 from prunesymnet.search import search
 from prunesymnet.search.settings import PRESETS
 
@@ -77,6 +77,13 @@ def test_nothing_is_proposed_where_there_is_noise(text):
 @pytest.mark.parametrize("text", ["exp(sin(x*y))/(z + cos(x + y*z))", "sin(x*exp(y*z/9) + 1/(x + y))"])
 def test_nothing_is_proposed_for_other_formulas(text):
     assert proposed(data_of(text)) == []
+
+
+def test_a_smooth_curve_is_no_exact_sum_of_many_terms():
+    columns = {"x": np.random.default_rng(0).uniform(2.8, 3.8, 60)}
+    problem = problem_of(columns, np.exp(16.4 - 38.857 / (columns["x"] - 0.43)), DEFAULT)
+    found = proposals_of(run(context_of(problem, stages=STAGE)))
+    assert all(proposal.expression.complexity < 20 for proposal in found)  # the law itself is one of few
 
 
 def test_a_product_of_sums_is_shown_as_one():
