@@ -68,7 +68,7 @@ SHORT = 24  # symbols of a formula after which no other way is tried: where rows
 DEPENDENT = 1e-9  # a smallest singular value this small, relative to the next: there is one sum below
 STILL_EXACT = 1e-9  # of the variation: what is left of it by a formula that has lost its negligible terms
 NEGLIGIBLE = 1e-6  # of a target's size: no law has such a term, but what is smooth and no sum of few terms has
-PART = 0.5  # of a dictionary, at most, that a law needs: a smooth curve needs most of it
+FEW, PART = 6, 0.5  # terms, and of a dictionary, one or the other: a smooth curve needs many, and most of it
 
 
 def propose(context: Context) -> Iterator[Batch]:
@@ -121,7 +121,7 @@ def _formulas(problem: Problem, hits: list[Hit]) -> list[Proposal]:
         size = [np.abs(coefficient * term.values).max() / np.abs(values).max() for term, coefficient in kept]
         if hit.rough:
             kept = [term for term, share in zip(kept, size, strict=True) if share > NEGLIGIBLE]
-        most = min(MOST_TERMS, PART * len(hit.dictionary.terms))
+        most = min(MOST_TERMS, max(FEW, PART * len(hit.dictionary.terms)))
         if not 0 < len(kept) <= most or (not hit.rough and min(size) < NEGLIGIBLE):
             continue
         if hit.denominator is None:
