@@ -7,7 +7,7 @@ from prunesymnet.coefficients import fit
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import evaluate, parse
-from prunesymnet.search.prediction import FOUND, GIVEN, ROWS_PER_TERM, left_out, left_out_by_quadratic, predicts_better
+from prunesymnet.search.prediction import ROWS_PER_TERM, left_out, left_out_by_quadratic, predicts_better
 
 
 def table(rows=25, weights=None, seed=0, power=1.0):
@@ -92,12 +92,3 @@ def test_too_few_rows_tell_nothing():
     assert not predicts_better(errors, unknown)
     assert predicts_better(errors[6:], unknown[6:])
     assert not predicts_better(errors[:1], unknown[9:])
-
-
-def test_a_given_model_needs_one_standard_error_and_a_found_formula_two():
-    gain = np.random.default_rng(0).normal(size=100)
-    gain = (gain - gain.mean()) / gain.std(ddof=1) + 0.15  # one and a half standard errors
-    errors = np.full(100, 10.0)
-    assert predicts_better(errors - gain, errors, GIVEN)
-    assert not predicts_better(errors - gain, errors, FOUND)
-    assert not predicts_better(errors - gain, errors)

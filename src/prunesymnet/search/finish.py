@@ -25,7 +25,7 @@ from prunesymnet.search.constraints import Rules
 from prunesymnet.search.fitting import FIRST_LOOK, SECOND_LOOK
 from prunesymnet.search.forms import limits_of_powers, with_canonical_formula, with_plain_formula
 from prunesymnet.search.linear_model import linear, linear_models
-from prunesymnet.search.prediction import FOUND, GIVEN, left_out, left_out_by_quadratic, predicts_better
+from prunesymnet.search.prediction import left_out, left_out_by_quadratic, predicts_better
 from prunesymnet.search.rows import Rows, some_rows
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.selection import choose, front, is_near_tie
@@ -116,15 +116,14 @@ class Finish:
         """A fit with its constants rounded before the deadline, the length and the form."""
         used, snapping, deadline = self.rows.used, self.settings.snapping, self.deadline
         after = snap(found.expression, used, settings=snapping, deadline=deadline, allow=self.may_be_written)
-        pure = self.pure_number_bits(found)
-        length = min(self.length(reading, snapping.noise) for reading in (after, found)) + pure
+        length = min(self.length_with_units(reading) for reading in (after, found))
         readings = [after]
         may_read = snapping.closed_forms and not snapping.only_integers and time.monotonic() < deadline
         if may_read and (read := as_read(after, used)) is not after:
             readings = [read, after]
             again = snap(read.expression, used, settings=snapping, deadline=deadline, allow=self.may_be_written)
             again = replace(again, before_rounding=read.before_rounding)
-            shorter = self.length(again, snapping.noise) + pure
+            shorter = self.length_with_units(again)
             if shorter < length:  # with that exponent, other constants are round
                 readings, length = [again, read, after], shorter
         shown = [reading for reading in readings if self.may_be(reading.expression) and self.is_shown(reading)]
@@ -133,8 +132,7 @@ class Finish:
     def plain(self, fits: Iterable[Fit]) -> Iterator[tuple[Fit, float, str]]:
         """Fits as they are, with their lengths and forms."""
         for found in fits:
-            length = self.length(found, self.settings.snapping.noise) + self.pure_number_bits(found)
-            yield found, length, skeleton(found.expression)
+            yield found, self.length_with_units(found), skeleton(found.expression)
 
     def fitted(self, archive: Archive) -> list[Fit]:
         """The candidates that may be chosen, fitted on all rows that are used; the shortest description first. Simpler
@@ -183,6 +181,9 @@ class Finish:
                 length += self.rows.between.penalty(found.expression)
             self.known_lengths[key] = length
         return self.known_lengths[key]
+
+    def length_with_units(self, found: Fit) -> float:
+        return self.length(found, self.settings.snapping.noise) + self.pure_number_bits(found)
 
     def pure_number_bits(self, found: Fit) -> float:
         """What it takes to say that columns are pure numbers, where a formula needs that and is not exact; nothing
@@ -279,11 +280,11 @@ class Finish:
             return chosen
         ranked = sorted(equations, key=lambda equation: (equation.description_length, equation.complexity))
         errors = {equation: self.left_out(equation) for equation in ranked}
-        rivals = [(left_out(found.expression, self.rows.used), GIVEN) for found in linear_ones]
-        rivals += [(errors[equation], FOUND) for equation in ranked if is_near_tie(equation, chosen)]
+        rivals = [left_out(found.expression, self.rows.used) for found in linear_ones]
+        rivals += [errors[equation] for equation in ranked if is_near_tie(equation, chosen)]
         if linear_ones and (quadratic := left_out_by_quadratic(self.rows.used)) is not None:
-            rivals.append((quadratic, GIVEN))
-        unbeaten = [e for e in ranked if not any(predicts_better(rival, errors[e], least) for rival, least in rivals)]
+            rivals.append(quadratic)
+        unbeaten = [e for e in ranked if not any(predicts_better(rival, errors[e]) for rival in rivals)]
         supported = (e for e in unbeaten if not self.rests_on_own_rows(e, np.isnan(errors[e]), unbeaten))
         return next(supported, chosen)
 

@@ -20,7 +20,7 @@ from prunesymnet.expression import Expression, compile_expression
 
 Array = NDArray[np.float64]
 
-FOUND, GIVEN = 2.0, 1.0  # standard errors by which a rival must predict better: chance favours those that were found
+STANDARD_ERRORS = 2.0  # by which one formula must predict better than another, so that it is not by chance
 MOST_LEVERAGE = 0.5  # a row with more has most of a constant to itself: how it is predicted without it tells nothing
 FEWEST_ROWS = 0.5  # of all, by which two formulas can be compared
 ROWS_PER_TERM = 6  # of the quadratic model: with fewer it is fitted to chance, and predicts nothing
@@ -69,12 +69,11 @@ def _without_own_row(residual: Array, basis: Array) -> Array:
     return np.where(own >= 1 - MOST_LEVERAGE, residual**2 / np.maximum(own, 1 - MOST_LEVERAGE) ** 2, np.nan)
 
 
-def predicts_better(one: Array, other: Array, standard_errors: float = FOUND) -> bool:
+def predicts_better(one: Array, other: Array) -> bool:
     """Whether one formula predicts rows better than another, by more than chance explains, from what they leave of
-    each row when it is left out. A model that was `GIVEN` before anybody saw the rows, such as the linear one, needs
-    only one standard error: of formulas that were found in thousands, some predict well by chance."""
+    each row when it is left out."""
     gain = other - one
     gain = gain[np.isfinite(gain)]
     if len(gain) < max(FEWEST_ROWS * len(one), 2):
         return False
-    return bool(gain.mean() > standard_errors * gain.std(ddof=1) / np.sqrt(len(gain)))
+    return bool(gain.mean() > STANDARD_ERRORS * gain.std(ddof=1) / np.sqrt(len(gain)))
