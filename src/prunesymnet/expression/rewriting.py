@@ -182,8 +182,8 @@ def _between(terms: Terms, roots: dict[Monomial, Terms], one: Monomial, two: Mon
 
 
 def _one_power(terms: Terms) -> Iterator[Terms]:
-    """With a polynomial a*u**n + b*u**(n - 1) + ... of degree three or more as a*(u + s)**n and what is left of it:
-    a constant, or where all numbers are whole, fewer terms."""
+    """With a polynomial a*u**n + b*u**(n - 1) + ... of degree three or more, where u is an atom or a power of one, as
+    a*(u + s)**n and what is left of it: a constant, or where all numbers are whole, fewer terms."""
     for atom in dict.fromkeys(atom for monomial in terms for atom, e in monomial if isinstance(e, int) and e > 2):
         polynomials: dict[Monomial, dict[int, Number]] = {}  # by what stands beside the powers
         for monomial, coefficient in terms.items():
@@ -191,6 +191,8 @@ def _one_power(terms: Terms) -> Iterator[Terms]:
             if isinstance(exponent, int) and exponent >= 0:
                 polynomials.setdefault(beside, {})[exponent] = coefficient
         for beside, powers in polynomials.items():
+            step = math.gcd(*powers) or 1
+            powers = {exponent // step: coefficient for exponent, coefficient in powers.items()}
             degree = max(powers)
             if degree < 3 or degree - 1 not in powers:
                 continue
@@ -201,10 +203,11 @@ def _one_power(terms: Terms) -> Iterator[Terms]:
             about = 0.0 if whole else ABOUT
             left = {k: c for k in range(degree - 1) if (c := _less(powers.get(k, 0), multiplied[k], about))}
             if 1 + len(left) < len(powers) and (whole or set(left) <= {0}):
-                power = algebra.scale(algebra.to_power(algebra.add(single(atom), plain(shift)), degree), leading)
+                inner = algebra.add(_power(atom, step), plain(shift))
+                power = algebra.scale(algebra.to_power(inner, degree), leading)
                 taken = {_apart(m, atom): m for m in terms}
-                rest = algebra.add(terms, *({taken[beside, k]: -c} for k, c in powers.items()))
-                others = (algebra.multiply({beside: c}, _power(atom, k)) for k, c in left.items())
+                rest = algebra.add(terms, *({taken[beside, step * k]: -c} for k, c in powers.items()))
+                others = (algebra.multiply({beside: c}, _power(atom, step * k)) for k, c in left.items())
                 yield algebra.add(rest, algebra.multiply({beside: 1}, power), *others)
 
 
