@@ -17,6 +17,7 @@ and rows on which g is not finite (y underflows, a pole) count nothing, for this
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Protocol
 
 import numpy as np
@@ -226,6 +227,29 @@ def unwrap(start: Target, factors: Iterable[Factor], table: Mapping[str, Operato
         if divided is not None:
             found.append(divided)
             found += [target for rows in inner if (target := start.undo_functions(*rows, before=(factor,))) is not None]
+    return found
+
+
+def exponents_beside_one(start: Target, factors: Iterable[Factor], table: Mapping[str, Operator]) -> list[Target]:
+    """What g must be where the target is exp(g) + 1, exp(g) - 1 or 1 - exp(g), or one divided by these; also times a
+    factor: occupations, probabilities, what saturates.
+
+    >>> from prunesymnet.operators import DEFAULT, select_operators
+    >>> y = np.array([0.2, 0.4, 0.8])
+    >>> targets = exponents_beside_one(Target.of(y), [], select_operators(DEFAULT))
+    >>> [target.text for target in targets]
+    ['-exp(g) + 1', 'exp(g) + (-1)', '1/(exp(g) + 1)', '1/(exp(g) + (-1))']
+    """
+    if "exp" not in table:
+        return []
+    outer: list[tuple[Step, ...]] = [(), (Function(INVERSE),)] if "/" in table else [()]
+    before: list[tuple[Step, ...]] = [(), *((factor,) for factor in factors)]
+    found = []
+    for first, steps in product(before, outer):
+        for offset, sign in ((1, -1), (1, 1), (-1, 1)):
+            inside = start.undo(*first, *steps, Offset(offset), Function(table["exp"], sign))
+            if inside is not None:
+                found.append(inside)
     return found
 
 

@@ -44,6 +44,8 @@ class Budget:
     family_terms: int  # simple terms beside which a member stands with a node
     pursuit_beam: int  # states that go on side by side
     words: int  # simple terms of which sums are made where there is noise
+    paired_words: int  # the same where all their pairs are tried
+    lone_words: int  # the same where they stand beside a constant alone
     sum_factors: int  # simple nodes that are divided out before such sums
 
     @classmethod
@@ -71,5 +73,7 @@ class Budget:
             family_terms=12 * level,
             pursuit_beam=3 + level,
             words=800 * 3**level,
+            paired_words=2400 * min(2**level, 4),
+            lone_words=20_000 * min(2**level, 4),
             sum_factors=8 * 3**level,
         )

@@ -24,7 +24,7 @@ from prunesymnet.bank.monomials import monomial_terms
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal, Query, Scanner, in_parts
 from prunesymnet.bank.targets import Factor
-from prunesymnet.bank.words import words_of
+from prunesymnet.bank.words import Words, words_of
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression, canonical
 from prunesymnet.network import Network
@@ -280,7 +280,7 @@ class Context:
         return self.grow(self.budget.single_nodes)
 
     @cached_property
-    def words(self) -> list[Term]:
+    def words(self) -> Words:
         """What sums are made of."""
         return words_of(self.problem.columns, self.problem.operators, self.budget.words)
 

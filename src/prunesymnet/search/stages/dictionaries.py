@@ -169,7 +169,7 @@ def _with_a_function(context: Context, products: Factors) -> Found:
 def _of_waves(context: Context) -> Found:
     """y, or y divided by words, as a product of sums of the sine and the cosine of a column."""
     problem = context.problem
-    words = Factors.of(context.words, len(problem.y))
+    words = Factors(context.words.values, context.words.term)
     every = polynomials_of_waves(problem.columns, problem.operators)
     return _all_sums(every, [*itself(problem, 1), *divided(problem, words, 0)])
 
