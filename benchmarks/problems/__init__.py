@@ -5,7 +5,8 @@ found them, and one box for all variables. The other sets are public ones, each 
 Nguyen, Jin, Keijzer, Vladislavleva, the Feynman Symbolic Regression Database (its numbers and ranges) and
 the right-hand sides of Strogatz's equations (the boxes are ours: the originals are points on trajectories).
 `textbook` has curves and laws of many fields with their usual constants, ranges and units, and `textbook-fair` more of
-them: nobody looks at what a search misses there, so that nothing is made for them.
+them: nobody looks at what a search misses there, so that nothing is made for them. `laboratory` has as many again, from
+hydraulics to psychology.
 `si` has laws of physics and chemistry in SI units, with the constants of nature as numbers: their columns reach from
 1e-36 to 1e30, and most are drawn evenly on a logarithmic scale, over two to ten decades.
 `random-7` is the set that `random_formulas.py` draws from seed 7; those of other seeds are named alike.
@@ -29,8 +30,8 @@ from prunesymnet.expression import Apply, Constant, Expression, canonical, fold,
 from prunesymnet.expression.sampling import sample as sample
 
 Array = NDArray[np.float64]
-SETS = ("paper", "nguyen", "jin", "keijzer", "vladislavleva", "feynman", "strogatz", "textbook", "textbook-fair", "si")
-QUANTITIES = ("textbook", "textbook-fair", "si")  # sets whose columns are quantities of nature
+QUANTITIES = ("textbook", "textbook-fair", "laboratory", "si")  # sets whose columns are quantities of nature
+SETS = ("paper", "nguyen", "jin", "keijzer", "vladislavleva", "feynman", "strogatz", *QUANTITIES)
 
 
 @dataclass(frozen=True)
