@@ -45,9 +45,9 @@ ORDER = {
     "equations": ("equation", "front"),
     "search": (
         "shapes", "constraints", "settings", "forms", "linear_model", "guesses", "between_rows", "prediction", "rows",
-        "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "error_shares", "finish",
-        "result", "columns", "threads", "workers", "ahead", "contexts", "loop", "live", "by_category", "frames",
-        "templates", "all_rows",
+        "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "error_shares", "outliers",
+        "error_kinds", "finish", "result", "columns", "threads", "workers", "ahead", "contexts", "loop", "live",
+        "by_category", "frames", "templates", "all_rows",
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "groups", "beside", "networks", "unwrapping", "fixed_terms", "denominators",

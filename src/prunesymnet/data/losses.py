@@ -331,6 +331,8 @@ class Own(Loss):
 
 SQUARED = Loss()
 AUTO = Loss("auto")
+ROBUST = "huber"  # the name of the loss for outliers
+AUTO_LOSSES = ("relative", ROBUST)  # what "auto" may choose besides the squared loss
 """The squared loss, until a search finds that errors are shares of the values: then it goes on with the relative."""
 
 

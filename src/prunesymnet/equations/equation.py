@@ -36,12 +36,15 @@ from prunesymnet.coefficients.description import description_length
 from prunesymnet.coefficients.rounded import counterparts, free_fit
 from prunesymnet.coefficients.uncertainty import estimates, students_t
 from prunesymnet.data import Dataset
-from prunesymnet.data.losses import Relative
+from prunesymnet.data.losses import Huber, Relative
+from prunesymnet.data.neighbours import FAR
 from prunesymnet.expression import Constant, Expression, Program, Variable, apply, compile_expression, fold, to_text
 from prunesymnet.expression.canonical.terms import constant_value
 from prunesymnet.expression.categories import contract
 from prunesymnet.expression.tree import complexity_with, index_of, is_free, transform
 from prunesymnet.operators import Operator
+
+INVISIBLE = 1e-9  # of the target's root mean square: a row that is off by less is not off
 
 Array = NDArray[np.float64]
 Columns = Mapping[str, Any]
@@ -55,7 +58,8 @@ class Equation:
     are the table's columns. `loss` is the mean squared error on all rows; `heldout_r2` is that of the same form
     fitted without the held-out rows, on these. `rows` is the number of measurements, `variance` the residual's.
 
-    `relative`: errors are shares of the value, and `variance` is that of these shares.
+    `relative`: errors are shares of the value, and `variance` is that of these shares. `outliers`: so many rows are far
+    off, and hardly counted in the fit (with Huber's loss).
 
     Where constants were rounded, `free_form` is the formula in which they are free again, fitted (None: there are
     none); `covariance` and `variance` are those of that fit. `units` are those of the constants that were fitted, one
@@ -79,6 +83,7 @@ class Equation:
     shape: tuple[str, ...] = ()
     parts: Mapping[str, Expression] = field(default_factory=dict)
     relative: bool = False
+    outliers: int = 0
     units: tuple[str, ...] = ()
 
     @classmethod
@@ -101,6 +106,7 @@ class Equation:
         rows = data.measurements
         freedom = rows - len(spread)
         relative = isinstance(data.loss, Relative)
+        variance = _variance(free or found, data)
         return cls(
             form=form,
             names=data.names,
@@ -110,12 +116,13 @@ class Equation:
             heldout_r2=heldout_r2,
             description_length=description_length(found, data) if length is None else length,
             rows=rows,
-            variance=_variance(free or found, data) * rows / freedom if freedom > 0 else math.inf,
+            variance=variance * rows / freedom if freedom > 0 else math.inf,
             covariance=spread,
             parameters=dict(parameters),
             free_form=free.expression if free else None,
             costs=dict(costs or {}),
             relative=relative,
+            outliers=_outliers(found, data, variance),
         )
 
     @cached_property
@@ -304,6 +311,15 @@ def _variance(found: Fit, data: Dataset) -> float:
         return max(found.mse, data.known_variance)
     values = compile_expression(found.expression).values(data.columns)
     return data.loss.variance(data.y, values, data.weights) if math.isfinite(found.mse) else math.inf
+
+
+def _outliers(found: Fit, data: Dataset, variance: float) -> int:
+    """How many rows are gross outliers, where the loss is one that they do not decide."""
+    if not isinstance(data.loss, Huber) or not math.isfinite(variance):
+        return 0
+    nothing = INVISIBLE * math.sqrt(data.mean(data.y**2))
+    off = np.abs(data.y - compile_expression(found.expression).values(data.columns))
+    return int(np.count_nonzero(off > max(FAR * math.sqrt(variance), nothing)))
 
 
 def _with_signs(expression: Expression) -> Expression:

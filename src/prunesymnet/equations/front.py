@@ -11,6 +11,7 @@ from prunesymnet.equations.equation import Equation
 from prunesymnet.structure import Reduction
 
 SHOWN = 78  # characters of a formula in a table for the terminal
+NO_SHARE = 1e-9  # of a value: errors that are rounding are nothing to be said
 TIES = "≈ the data hardly tell this formula from the chosen one"
 
 
@@ -87,9 +88,14 @@ class Front:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be said below the table: what the marks mean, and how errors were counted."""
-        ties = (TIES,) if self.ties else ()
-        shares = f"errors are shares of the value, {math.sqrt(max(self.best.variance, 0.0)):.2g} of it, and counted so"
-        return (*ties, *((shares,) if self.best.relative else ()))
+        notes = [TIES] if self.ties else []
+        share = math.sqrt(max(self.best.variance, 0.0))
+        if self.best.relative and share > NO_SHARE:
+            notes.append(f"errors are shares of the value, {share:.2g} of it, and counted so")
+        if self.best.outliers:
+            are = "row is an outlier" if self.best.outliers == 1 else "rows are outliers"
+            notes.append(f"{self.best.outliers} of {self.best.rows} {are}, far from this formula, and hardly counted")
+        return tuple(notes)
 
     def mark(self, row: int) -> str:
         """What stands before a row: > for the chosen one, ≈ for a tie with it."""

@@ -97,7 +97,9 @@ def draw_rows(chunks: Chunks, columns: LargeColumns, settings: SearchSettings, p
 
 
 def with_loss_for(settings: SearchSettings, drawn: Drawn, target: str) -> SearchSettings:
-    """Errors are no shares of a target that is 0 somewhere, even if the sample does not show it."""
+    """Errors are no shares of a target that is 0 somewhere, even if the sample does not show it. Chunks are added up by
+    squares, which outliers decide."""
+    settings = replace(settings, auto_losses=tuple(name for name in settings.auto_losses if name in LOSSES))
     if target not in drawn.zeros or settings.loss == "squared":
         return settings
     if settings.loss == "relative":

@@ -43,6 +43,7 @@ def of_equation(equation: Equation) -> Record:
         "shape": list(equation.shape),
         "parts": {name: to_text(part) for name, part in equation.parts.items()},
         "relative": equation.relative,
+        "outliers": equation.outliers,
         **({"units": list(equation.units)} if equation.units else {}),
     }
 
@@ -83,6 +84,7 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
         shape=tuple(shape),
         parts={name: to_formula(text, names, operators) for name, text in parts.items()},
         relative=take.record.get("relative") is True,  # older files have none
+        outliers=whole(take.record.get("outliers", 0), "outliers"),
         units=_to_units(take.record.get("units", []), constants),
     )
 

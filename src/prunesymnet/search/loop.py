@@ -22,23 +22,17 @@ import numpy as np
 from prunesymnet.bank.query import Proposal, in_parts
 from prunesymnet.coefficients import Fit
 from prunesymnet.data import Dataset, distinct_rows
-from prunesymnet.data.losses import AUTO
+from prunesymnet.data.losses import AUTO, ROBUST
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
-from prunesymnet.expression import Constant, Expression, evaluate
+from prunesymnet.expression import Constant, Expression
 from prunesymnet.operators import select_operators
 from prunesymnet.search.ahead import Ahead, allowed, left_by, no_check
 from prunesymnet.search.archive import Archive, Candidate
 from prunesymnet.search.columns import SeenColumns, names_in
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.contexts import Contexts
-from prunesymnet.search.error_shares import (
-    LARGEST_SHARE,
-    grow_with_target,
-    makes_a_difference,
-    share,
-    weight_bits,
-)
+from prunesymnet.search.error_kinds import ALIKE, KINDS, ErrorKind
 from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter, Known
 from prunesymnet.search.guesses import fitted_guess, read_guesses
@@ -70,9 +64,9 @@ from prunesymnet.units import find_groups, units_of_constants
 
 SCREENING = Stage("columns", When.START)  # what is found while columns are chosen
 BEFORE_NOISE = ("groups", "pairs", "singles", "tails")  # stages of a level after which noise is looked for
-SHARES_ASKED = 4  # times in a level: whether that is noise whose size goes with the target takes a tenth of a second
+KINDS_ASKED = 4  # times in a level: whether errors are of another kind takes a tenth of a second
 BEFORE_DOUBT = (
-    "families"  # the stage before which formulas must fit, so that errors that are shares are searched further
+    "families"  # the stage before which formulas must fit, so that another kind of errors is searched further
 )
 FITS_AT_A_TIME = 16  # of those that waited, between two looks at whether to stop
 
@@ -164,8 +158,12 @@ class _Search:
         self.training: Training | None = None
         self.structure: dict[str, Reduction] = {}
         self.relevant = Relevant()
-        self.may_be_shares = rows.every.loss == AUTO and makes_a_difference(rows.used)
-        self.in_doubt = False  # whether errors are shares of the values: then slow stages are for formulas that fit
+        self.errors: ErrorKind = ALIKE
+        self.other_kinds = [
+            kind for name, kind in KINDS.items()
+            if rows.every.loss == AUTO and name in settings.auto_losses and kind.is_possible(rows.used)
+        ]  # fmt: skip
+        self.in_doubt = False  # whether errors are of this kind: then slow stages are for formulas that fit
 
     def run(self) -> SearchResult:
         self.workers.check = self.check
@@ -305,16 +303,16 @@ class _Search:
         context = self.refocused(context, level)
         here = self.ahead.at(context, level)
         seen: list[Expression] = []
-        with_shares: list[SearchStatus] = []
-        batches = self.unless_noise(here.run(When.LEVEL), here, seen, with_shares)
+        otherwise: list[SearchStatus] = []
+        batches = self.unless_noise(here.run(When.LEVEL), here, seen, otherwise)
         if self.take(batches, here, self.settings.exhaustive.fits):
             return SearchStatus.EXACT
         self.levels = level + 1
-        if with_shares:
-            return None if SearchStatus.FINISHED in with_shares else with_shares[0]
+        if otherwise:
+            return None if SearchStatus.FINISHED in otherwise else otherwise[0]
         if not self.archive.exact and (seen or self.is_noise_left(here, progress, last=last)):
             # Errors that are shares may hide the law in the rows of small values.
-            status = self.with_errors_as_shares(search=True) or SearchStatus.NOISE_FLOOR
+            status = self.with_other_errors(search=True) or SearchStatus.NOISE_FLOOR
             return None if status is SearchStatus.FINISHED else status
         if (
             alone
@@ -325,7 +323,7 @@ class _Search:
             self.ahead.soon(context, level + 1)
         if self.take(here.run(When.AFTER_LEVEL), here):
             return SearchStatus.EXACT
-        ended = self.with_errors_as_shares() if last else None
+        ended = self.with_other_errors() if last else None
         return None if ended is SearchStatus.FINISHED else ended
 
     def unless_noise(
@@ -333,59 +331,67 @@ class _Search:
         batches: Iterable[tuple[Stage, Batch]],
         context: Context,
         seen: list[Expression],
-        with_shares: list[SearchStatus],
+        otherwise: list[SearchStatus],
     ) -> Iterator[tuple[Stage, Batch]]:
         """The batches of a level, until what is left of a short formula looks like noise: that is then `seen`. Slow
-        stages could only find what is longer and as good. Where errors may well be shares of the values, the level is
+        stages could only find what is longer and as good. Where errors may well be of another kind, the level is
         searched with such errors first, as far as its quick stages if no formula fits with these; if they describe the
-        rows better, how that ended is in `with_shares`."""
+        rows better, how that ended is in `otherwise`."""
         before, refuted = None, set[Expression]()
         for stage, batch in batches:
-            if self.in_doubt and stage.name == BEFORE_DOUBT and not self.has_small_shares():
-                with_shares.append(SearchStatus.FINISHED)
+            if self.in_doubt and stage.name == BEFORE_DOUBT and not self.errors.is_believed(self.archive):
+                otherwise.append(SearchStatus.FINISHED)
                 self.waiting.proposals.clear()
                 return
             if stage is not before and stage.name not in BEFORE_NOISE and not self.archive.exact:
-                best = self.archive.by_length()[0]
+                best, level = self.archive.by_length()[0], context.budget.level
                 if best.expression not in refuted:
-                    if is_short(best.expression) and looks_like_noise(context, best.fit):
+                    asked = len(refuted) < KINDS_ASKED
+                    kind = self.suspected_kind(best, level, doubtful=not refuted) if asked else None
+                    # What outliers leave of a formula that they have led may look like noise, too.
+                    misled = kind is not None and kind.loss == ROBUST
+                    if not misled and is_short(best.expression) and looks_like_noise(context, best.fit):
                         seen.append(best.expression)
-                    elif len(refuted) < SHARES_ASKED and self.may_have_shares(
-                        best, context.budget.level, LARGEST_SHARE if refuted else math.inf
-                    ):
-                        ended = self.with_errors_as_shares(search=True, levels=context.budget.level + 1, in_doubt=True)
-                        with_shares.extend([] if ended is None else [ended])
-                    if seen or with_shares:
+                    elif kind is not None:
+                        ended = self.with_errors(kind, search=True, levels=level + 1, in_doubt=True)
+                        otherwise.extend([] if ended is None else [ended])
+                    if seen or otherwise:
                         self.waiting.proposals.clear()
                         return
                     refuted.add(best.expression)
             before = stage
             yield stage, batch
 
-    def may_have_shares(self, best: Candidate, level: int, largest_share: float) -> bool:
-        """Whether the formulas so far describe the rows better with errors that are shares of the values, none larger
-        than the `largest_share`, where the errors of the best formula grow with these."""
-        train = self.rows.train
-        if not self.may_be_shares or not grow_with_target(
-            train, train.y - evaluate(best.expression, train.columns).values
-        ):
-            return False
-        other = self.other_with_shares(level + 1)
-        other.begin()
-        return self.is_longer_than(other, largest_share)
+    def suspected_kind(self, best: Candidate, level: int, *, doubtful: bool) -> ErrorKind | None:
+        """The kind of errors with which the formulas so far, fitted anew, describe the rows in the fewest bits; None if
+        it is the one that they are counted as."""
+        found: dict[float, ErrorKind] = {}
+        for kind in self.other_kinds:
+            if kind.is_suggested(self.rows.train, best.expression):
+                other = self.other_with(kind, level + 1)
+                other.begin()
+                if self.is_longer_than(other, doubtful=doubtful):
+                    found[kind.bits(other.archive)] = kind
+        return found[min(found)] if found else None
 
-    def with_errors_as_shares(
-        self, *, search: bool = False, levels: int | None = None, in_doubt: bool = False
+    def with_other_errors(self, *, search: bool = False) -> SearchStatus | None:
+        """Go on with errors of another kind if these describe the rows better; how that search ended, or None."""
+        for kind in self.other_kinds:
+            status = self.with_errors(kind, search=search and kind.loss != ROBUST)
+            if status is not None:
+                return status
+        return None
+
+    def with_errors(
+        self, kind: ErrorKind, *, search: bool = False, levels: int | None = None, in_doubt: bool = False
     ) -> SearchStatus | None:
-        """Where errors seem to be shares of the values (the formulas so far, fitted anew, describe the rows in fewer
-        bits with these), come as far with such errors (so many `levels`), and go on so. With `search`, other formulas
-        are looked for before that is judged. How that search ended; None if errors are alike."""
-        if not self.may_be_shares or self.archive.exact:
+        """Where errors seem to be of another kind (the formulas so far, fitted anew, describe the rows in fewer bits
+        with these), come as far with such errors (so many `levels`), and go on so. With `search`, other formulas are
+        looked for before that is judged. How that search ended; None if errors are not of that kind."""
+        best = self.archive.by_length()[0].expression
+        if self.archive.exact or not kind.is_suggested(self.rows.train, best):
             return None
-        train, best = self.rows.train, self.archive.by_length()[0].expression
-        if not grow_with_target(train, train.y - evaluate(best, train.columns).values):
-            return None
-        other = self.other_with_shares(self.levels if levels is None else levels)
+        other = self.other_with(kind, self.levels if levels is None else levels)
         other.in_doubt = in_doubt
         other.begin()
         status = None
@@ -403,36 +409,33 @@ class _Search:
                 self.scored = other.scored
         return status
 
-    def other_with_shares(self, levels: int) -> "_Search":
-        """A search of the same rows with errors that are shares of the values, which begins with the formulas so far,
-        and has so many levels."""
-        rows = Rows.of(self.rows.every.with_loss("relative"), self.settings, self.rows.fresh)
+    def other_with(self, kind: ErrorKind, levels: int) -> "_Search":
+        """A search of the same rows with errors of that kind, which begins with the formulas so far, and has so many
+        levels."""
+        rows = Rows.of(self.rows.every.with_loss(kind.loss), self.settings, self.rows.fresh)
         exhaustive = replace(self.settings.exhaustive, levels=levels)
         formulas = tuple(self.seen.put_back(candidate.expression) for candidate in self.archive.front())
         settings = replace(self.settings, exhaustive=exhaustive)
         other = _Search(
             rows, settings, self.rules, self.told, Start(formulas), self.limits, self.seen, workers=self.workers
         )
+        other.errors = kind
         other.archive.fits, other.archive.refused, other.scored = self.archive.fits, self.archive.refused, self.scored
         other.structure |= self.structure
         return other
 
     def go_on_as(self, other: "_Search") -> None:
-        self.may_be_shares = False
+        self.errors, self.other_kinds = other.errors, []
         self.rows, self.archive, self.fitter = other.rows, other.archive, other.fitter
         self.finish, self.waiting, self.patience = other.finish, other.waiting, other.patience
         self.scored, self.structure, self.ahead = other.scored, other.structure, other.ahead
 
-    def is_longer_than(self, shares: "_Search", largest_share: float = LARGEST_SHARE) -> bool:
-        """Whether the rows are described in clearly fewer bits with errors that are small shares of the values."""
-        if not shares.has_small_shares(largest_share):
+    def is_longer_than(self, other: "_Search", *, doubtful: bool = False) -> bool:
+        """Whether the rows are described in clearly fewer bits with the errors of another search, which must be
+        believable (or become so, where they are `doubtful`)."""
+        if not other.errors.is_believed(other.archive, doubtful=doubtful):
             return False
-        bits = weight_bits(shares.rows.used.weights)
-        return shares.archive.shortest() + bits < self.archive.shortest() - NEAR_TIE
-
-    def has_small_shares(self, largest: float = LARGEST_SHARE) -> bool:
-        """Whether the errors of the best formula, as shares of the values, are no larger than that."""
-        return share(self.rows.used, self.archive.error(self.archive.by_length()[0])) <= largest
+        return other.errors.bits(other.archive) < self.errors.bits(self.archive) - NEAR_TIE
 
     def is_noise_left(self, context: Context, progress: Progress, *, last: bool) -> bool:
         """Whether what the formula of the shortest description leaves looks like noise."""

@@ -9,6 +9,7 @@ from typing import Any
 from prunesymnet.coefficients import FitSettings, SnapSettings
 from prunesymnet.coefficients.fit import METHODS
 from prunesymnet.data import loss_of
+from prunesymnet.data.losses import AUTO_LOSSES
 from prunesymnet.expression import Expression
 from prunesymnet.network.pruning import PRUNERS, PruningSettings
 from prunesymnet.network.training import TrainingSettings
@@ -87,7 +88,8 @@ class SearchSettings:
     and 1); `template` has functions for parts that are to be found, one text or one for each target by name, and
     `parts` says more of these (`prunesymnet.search.templates`); `workers` share the work (0: one for
     each core), and their number does not change the result. A formula may have a `max_complexity` (None: any) and
-    must keep the `constraints`; `loss` is what an error costs, a name or a function (`prunesymnet.data.losses`);
+    must keep the `constraints`; `loss` is what an error costs, a name or a function (`prunesymnet.data.losses`), and
+    `auto_losses` are those that "auto" may choose besides "squared";
     `selection` is one of the CRITERIA, or a function of the front's table that returns a row. Of the network: its
     `layers`, `max_epochs` and how often to prune; `reverse`: try the formula of all edges that are not nearly
     zero, too, where these are few.
@@ -119,6 +121,7 @@ class SearchSettings:
     parts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     selection: str | Callable[[Any], int] = "mdl"
     loss: str | Callable[..., Any] = "auto"
+    auto_losses: tuple[str, ...] = AUTO_LOSSES
     layers: int = 6
     max_epochs: int = 3000
     prune_every: int = 20
@@ -154,6 +157,8 @@ class SearchSettings:
             raise TypeError(f"start_from must be a list of formulas as text, got {self.start_from!r}")
         object.__setattr__(self, "start_from", tuple(self.start_from))
         loss_of(self.loss)  # or an error
+        if not set(self.auto_losses) <= {*AUTO_LOSSES}:
+            raise ValueError(f"auto_losses must be of {', '.join(AUTO_LOSSES)}, got {self.auto_losses!r}")
         self._check_frame()
         if not isinstance(self.units, Mapping) or not all(isinstance(text, str) for text in self.units.values()):
             raise TypeError(f"units must map names of columns to units, as {{'v': 'm/s'}}, got {self.units!r}")

@@ -19,7 +19,7 @@ import numpy as np
 from prunesymnet.coefficients.by_category import groups_of
 from prunesymnet.coefficients.description import constant_bits, rough_length
 from prunesymnet.data import Dataset, distinct_rows, repair_names
-from prunesymnet.data.losses import Relative
+from prunesymnet.data.losses import ROBUST, Relative
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import FileFormatError
 from prunesymnet.export.mathml import to_mathml
@@ -122,9 +122,12 @@ class Found:
             self._count_errors_like(self.model)
 
     def _count_errors_like(self, model: Front) -> None:
-        """A search may have found that errors are shares of the values: formulas are fitted and shown so then."""
-        if model.best.relative and not self.relative:
-            self.data = distinct_rows(self.run.tables[0]).with_loss("relative")
+        """A search may have found that errors are shares of the values, or that there are outliers: formulas are fitted
+        and shown so then."""
+        best, loss = model.best, self.data.loss
+        found = "relative" if best.relative else ROBUST if best.outliers and loss.quadratic else loss.name
+        if found != loss.name:
+            self.data = distinct_rows(self.run.tables[0]).with_loss(found)
             self.points.clear()
             self.equations.clear()
 

@@ -1,0 +1,112 @@
+"""What errors are like, where the user has not said it (`loss="auto"`): alike in all rows, shares of the values, or
+alike but for some outliers.
+
+Each kind is a distribution of the residuals, and so a number of bits to write them down. The search begins with errors
+that are alike. Where the rows suggest another kind, it is tried, and the shorter description decides.
+"""
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prunesymnet.data import Dataset
+from prunesymnet.data.losses import ROBUST
+from prunesymnet.expression import Expression, evaluate
+from prunesymnet.search.archive import Archive
+from prunesymnet.search.error_shares import LARGEST_SHARE, grow_with_target, makes_a_difference, share, weight_bits
+from prunesymnet.search.outliers import EXPLAINED, PERHAPS_EXPLAINED, Told, are_suspected, told_apart
+
+Array = NDArray[np.float64]
+
+
+class ErrorKind(Protocol):
+    """A kind of errors, counted by a loss; `archive` has formulas that were fitted by it."""
+
+    loss: str
+
+    def is_possible(self, data: Dataset) -> bool:
+        """Whether a table may have such errors, by a look at its rows."""
+
+    def is_suggested(self, data: Dataset, formula: Expression) -> bool:
+        """Whether what a formula leaves looks as if errors were such."""
+
+    def bits(self, archive: Archive) -> float:
+        """The shortest description of the rows with such errors."""
+
+    def is_believed(self, archive: Archive, *, doubtful: bool = False) -> bool:
+        """Whether the best formula leaves what such errors may be; where it is still `doubtful`, better ones may
+        come."""
+
+
+class Alike:
+    """Errors of one size in all rows."""
+
+    loss = "squared"
+
+    def is_possible(self, data: Dataset) -> bool:
+        return True
+
+    def is_suggested(self, data: Dataset, formula: Expression) -> bool:
+        return True
+
+    def bits(self, archive: Archive) -> float:
+        return archive.shortest()
+
+    def is_believed(self, archive: Archive, *, doubtful: bool = False) -> bool:
+        return True
+
+
+class Shares:
+    """Errors that grow with the value: an instrument that is good to one per cent."""
+
+    loss = "relative"
+
+    def is_possible(self, data: Dataset) -> bool:
+        return makes_a_difference(data)
+
+    def is_suggested(self, data: Dataset, formula: Expression) -> bool:
+        return grow_with_target(data, _residual(data, formula))
+
+    def bits(self, archive: Archive) -> float:
+        return archive.shortest() + weight_bits(archive.rows.used.weights)
+
+    def is_believed(self, archive: Archive, *, doubtful: bool = False) -> bool:
+        error = archive.error(archive.by_length()[0])
+        return doubtful or share(archive.rows.used, error) <= LARGEST_SHARE
+
+
+class WithOutliers:
+    """Errors of one size, but for some rows that are far off."""
+
+    loss = ROBUST
+
+    def is_possible(self, data: Dataset) -> bool:
+        return are_suspected(data)
+
+    def is_suggested(self, data: Dataset, formula: Expression) -> bool:
+        return True  # a formula that outliers have led is off everywhere
+
+    def bits(self, archive: Archive) -> float:
+        return archive.size(archive.by_length()[0]) + self.told(archive).bits
+
+    def is_believed(self, archive: Archive, *, doubtful: bool = False) -> bool:
+        told, data = self.told(archive), archive.rows.used
+        residual = np.abs(_residual(data, archive.by_length()[0].expression))
+        others = data.y[np.argsort(residual, kind="stable")[: data.rows - told.outliers]]
+        explained = PERHAPS_EXPLAINED if doubtful else EXPLAINED
+        return (doubtful or told.gross) and told.mean_square <= (1 - explained) * float(np.var(others))
+
+    def told(self, archive: Archive) -> Told:
+        data = archive.rows.used
+        residual = _residual(data, archive.by_length()[0].expression)
+        return told_apart(residual, float(np.ptp(data.y)), archive.rows.no_error)
+
+
+def _residual(data: Dataset, formula: Expression) -> Array:
+    values = evaluate(formula, data.columns).values
+    return np.where(np.isfinite(values), data.y - values, np.ptp(data.y))
+
+
+ALIKE = Alike()
+KINDS: dict[str, ErrorKind] = {kind.loss: kind for kind in (Shares(), WithOutliers())}  # others, as they are tried

@@ -1,0 +1,76 @@
+"""Rows that are gross outliers: a slip of the pen, a cable that was loose. Do they take fewer bits when they are told
+as such?
+
+Squares are led by a few rows that are far off, and miss the law of all others. A loss that they do not decide (Huber's)
+finds it. Whether a table has such rows need not be known: a row that is told by its value alone, anywhere in the
+target's range, takes some ten bits, and that it is one of these a few more. If the others are then described in so much
+fewer bits, they are outliers.
+
+>>> from prunesymnet.data import make_dataset
+>>> rng = np.random.default_rng(0)
+>>> x = np.linspace(0, 5, 60)
+>>> y = np.exp(-x) + 0.01 * rng.normal(size=60)
+>>> y[[5, 20]] += 3.0
+>>> found = told_apart(y - np.exp(-x), np.ptp(y))
+>>> found.outliers, bool(found.bits < residual_bits(60, np.mean((y - np.exp(-x)) ** 2)))
+(2, True)
+>>> are_suspected(make_dataset(x, y)), are_suspected(make_dataset(x, np.exp(-x)))
+(True, False)
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prunesymnet.coefficients.description import SMALLEST, residual_bits
+from prunesymnet.data import Dataset, weighted_by_neighbours
+from prunesymnet.data.losses import ROBUST
+from prunesymnet.errors import DataError
+
+Array = NDArray[np.float64]
+
+MOST = 0.1  # of the rows: where more are off, there may be a law of these, too
+GROSS = 6.0  # standard deviations of the others, at least: so far off, no row is by chance
+FEWEST_ROWS = 20  # of fewer, one that is off may as well be all that there is to see
+EXPLAINED = 0.9  # of the variation of the others: rows are off what is known, not off what is not
+PERHAPS_EXPLAINED = 0.5  # the same as long as better formulas may come
+NORMAL = 0.5 * math.log2(2 * math.pi * math.e)  # bits of a row by a normal distribution, beside its standard deviation
+
+
+class Told(NamedTuple):
+    """Residuals, the largest of which are outliers: how many, the bits of all rows, the mean square of the others, and
+    whether all outliers are gross."""
+
+    outliers: int
+    bits: float
+    mean_square: float
+    gross: bool
+
+
+def are_suspected(data: Dataset) -> bool:
+    """Whether some rows, and not too many, are far off those nearest to them."""
+    if data.rows < FEWEST_ROWS or data.weights is not None:
+        return False
+    try:
+        started = weighted_by_neighbours(data.with_loss(ROBUST)).start_weights
+    except DataError:  # most rows have the same value
+        return False
+    return started is not None and bool(0 < np.count_nonzero(started == 0) <= MOST * data.rows)
+
+
+def told_apart(residual: Array, span: float, least: float = 0.0) -> Told:
+    """The residuals with as many outliers as make the description shortest, none at least and a tenth of the rows at
+    most; the target has values within a `span`, and mean squares below the `least` are of no interest."""
+    squares = np.sort(residual**2)
+    rows = len(squares)
+    counts = range(int(MOST * rows) + 1)
+    inside = [max(float(squares[: rows - k].mean()), least, SMALLEST) for k in counts]
+    alone = math.log2(max(span, math.sqrt(SMALLEST))) - NORMAL  # of an outlier, by its value
+    bits = [
+        float(residual_bits(rows - k, inside[k])) + k * alone + math.log2(math.comb(rows, k)) for k in counts
+    ]  # with which rows they are
+    k = int(np.argmin(bits))
+    gross = k > 0 and bool(squares[rows - k] > GROSS**2 * inside[k])
+    return Told(k, bits[k] + math.log2(len(counts)), inside[k], gross)
