@@ -24,7 +24,7 @@ array([424., 848.])
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -106,8 +106,7 @@ class Equation:
         rows = data.measurements
         freedom = rows - len(spread)
         relative = isinstance(data.loss, Relative)
-        variance = _variance(free or found, data)
-        return cls(
+        equation = cls(
             form=form,
             names=data.names,
             target=data.target,
@@ -116,14 +115,16 @@ class Equation:
             heldout_r2=heldout_r2,
             description_length=description_length(found, data) if length is None else length,
             rows=rows,
-            variance=variance * rows / freedom if freedom > 0 else math.inf,
+            variance=_variance(free or found, data) * rows / freedom if freedom > 0 else math.inf,
             covariance=spread,
             parameters=dict(parameters),
             free_form=free.expression if free else None,
             costs=dict(costs or {}),
             relative=relative,
-            outliers=_outliers(found, data, variance),
         )
+        if not isinstance(data.loss, Huber):
+            return equation
+        return replace(equation, outliers=int(np.count_nonzero(equation.is_far_off(data.columns, data.y))))
 
     @cached_property
     def expression(self) -> Expression:
@@ -223,6 +224,14 @@ class Equation:
         middle = self.predict(columns)
         return middle - width, middle + width
 
+    def is_far_off(self, columns: Columns, y: Any) -> NDArray[np.bool_]:
+        """For each row of a table whether its target `y` is more than six standard deviations of the residuals from the
+        formula: which rows the `outliers` are."""
+        values, target = self.predict(columns), np.asarray(y, dtype=np.float64)
+        deviation = math.sqrt(max(self.variance, 0.0)) * (np.abs(values) if self.relative else 1.0)
+        nothing = INVISIBLE * math.sqrt(float(np.mean(target**2)))
+        return ~(np.abs(target - values) <= np.maximum(FAR * deviation, nothing))
+
     def _table(self, columns: Columns) -> dict[str, Array]:
         missing = [name for name in self.expression.variables if name not in columns]
         if missing:
@@ -311,15 +320,6 @@ def _variance(found: Fit, data: Dataset) -> float:
         return max(found.mse, data.known_variance)
     values = compile_expression(found.expression).values(data.columns)
     return data.loss.variance(data.y, values, data.weights) if math.isfinite(found.mse) else math.inf
-
-
-def _outliers(found: Fit, data: Dataset, variance: float) -> int:
-    """How many rows are gross outliers, where the loss is one that they do not decide."""
-    if not isinstance(data.loss, Huber) or not math.isfinite(variance):
-        return 0
-    nothing = INVISIBLE * math.sqrt(data.mean(data.y**2))
-    off = np.abs(data.y - compile_expression(found.expression).values(data.columns))
-    return int(np.count_nonzero(off > max(FAR * math.sqrt(variance), nothing)))
 
 
 def _with_signs(expression: Expression) -> Expression:

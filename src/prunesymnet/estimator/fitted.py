@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.metrics import r2_score
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DomainWarning
@@ -83,6 +83,28 @@ class FittedFormulas:
         columns = self._columns(X)
         bounds = [equation.interval(columns, confidence, mean=mean) for equation in self._chosen(index)]
         return self._shaped([low for low, _ in bounds]), self._shaped([high for _, high in bounds], warn=False)
+
+    def outliers(self, X: Any, y: Any, index: int | Sequence[int] | None = None) -> NDArray[np.bool_]:
+        """For each row whether its target is an outlier, more than six standard deviations of the residuals from the
+        formula. Where the loss is one that outliers do not decide (which `loss="auto"` finds out), they hardly count in
+        the fit.
+
+        >>> from prunesymnet import PruneSymRegressor
+        >>> x = np.linspace(0, 4, 50)
+        >>> y = 2 * np.exp(-1.5 * x) + 0.5
+        >>> y[7] = 90
+        >>> model = PruneSymRegressor(loss="huber").fit_form("a*exp(-b*x) + c", x[:, None], y)
+        >>> np.flatnonzero(model.outliers(x[:, None], y))
+        array([7])
+        """
+        columns = self._columns(X)
+        targets = np.asarray(y, dtype=np.float64).reshape(-1, self.n_outputs_)
+        check_consistent_length(X, targets)
+        found = [
+            equation.is_far_off(columns, target)
+            for equation, target in zip(self._chosen(index), targets.T, strict=True)
+        ]
+        return found[0] if self._flat else np.column_stack(found)
 
     def _shaped(self, values: list[Array], *, warn: bool = True) -> Array:
         table = np.column_stack(values)

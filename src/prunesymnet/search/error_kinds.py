@@ -38,6 +38,9 @@ class ErrorKind(Protocol):
         """Whether the best formula leaves what such errors may be; where it is still `doubtful`, better ones may
         come."""
 
+    def may_be_believed(self, archive: Archive) -> bool:
+        """Whether slow stages are worth their time to find formulas with such errors."""
+
 
 class Alike:
     """Errors of one size in all rows."""
@@ -54,6 +57,9 @@ class Alike:
         return archive.shortest()
 
     def is_believed(self, archive: Archive, *, doubtful: bool = False) -> bool:
+        return True
+
+    def may_be_believed(self, archive: Archive) -> bool:
         return True
 
 
@@ -74,6 +80,9 @@ class Shares:
     def is_believed(self, archive: Archive, *, doubtful: bool = False) -> bool:
         error = archive.error(archive.by_length()[0])
         return doubtful or share(archive.rows.used, error) <= LARGEST_SHARE
+
+    def may_be_believed(self, archive: Archive) -> bool:
+        return self.is_believed(archive)
 
 
 class WithOutliers:
@@ -96,6 +105,9 @@ class WithOutliers:
         others = data.y[np.argsort(residual, kind="stable")[: data.rows - told.outliers]]
         explained = PERHAPS_EXPLAINED if doubtful else EXPLAINED
         return (doubtful or told.gross) and told.mean_square <= (1 - explained) * float(np.var(others))
+
+    def may_be_believed(self, archive: Archive) -> bool:
+        return self.is_believed(archive, doubtful=True)
 
     def told(self, archive: Archive) -> Told:
         data = archive.rows.used

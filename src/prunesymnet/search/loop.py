@@ -16,6 +16,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
@@ -339,7 +340,7 @@ class _Search:
         rows better, how that ended is in `otherwise`."""
         before, refuted = None, set[Expression]()
         for stage, batch in batches:
-            if self.in_doubt and stage.name == BEFORE_DOUBT and not self.errors.is_believed(self.archive):
+            if self.in_doubt and stage.name == BEFORE_DOUBT and not self.errors.may_be_believed(self.archive):
                 otherwise.append(SearchStatus.FINISHED)
                 self.waiting.proposals.clear()
                 return
@@ -347,14 +348,14 @@ class _Search:
                 best, level = self.archive.by_length()[0], context.budget.level
                 if best.expression not in refuted:
                     asked = len(refuted) < KINDS_ASKED
-                    kind = self.suspected_kind(best, level, doubtful=not refuted) if asked else None
+                    kinds = self.suspected_kinds(best, level, first=not refuted) if asked else []
                     # What outliers leave of a formula that they have led may look like noise, too.
-                    misled = kind is not None and kind.loss == ROBUST
+                    misled = any(kind.loss == ROBUST for kind in kinds)
                     if not misled and is_short(best.expression) and looks_like_noise(context, best.fit):
                         seen.append(best.expression)
-                    elif kind is not None:
-                        ended = self.with_errors(kind, search=True, levels=level + 1, in_doubt=True)
-                        otherwise.extend([] if ended is None else [ended])
+                        kinds = []
+                    ended = (self.with_errors(kind, search=True, levels=level + 1, in_doubt=True) for kind in kinds)
+                    otherwise.extend(islice((status for status in ended if status is not None), 1))
                     if seen or otherwise:
                         self.waiting.proposals.clear()
                         return
@@ -362,17 +363,20 @@ class _Search:
             before = stage
             yield stage, batch
 
-    def suspected_kind(self, best: Candidate, level: int, *, doubtful: bool) -> ErrorKind | None:
-        """The kind of errors with which the formulas so far, fitted anew, describe the rows in the fewest bits; None if
-        it is the one that they are counted as."""
-        found: dict[float, ErrorKind] = {}
+    def suspected_kinds(self, best: Candidate, level: int, *, first: bool) -> list[ErrorKind]:
+        """The kinds of errors with which the formulas so far, fitted anew, describe the rows in fewer bits; the fewest
+        first. When they are asked for the `first` time in a level, better formulas may come; and where outliers have
+        led them, no formula may be near, so that these are suspected in any case."""
+        found: list[tuple[float, ErrorKind]] = []
         for kind in self.other_kinds:
             if kind.is_suggested(self.rows.train, best.expression):
                 other = self.other_with(kind, level + 1)
                 other.begin()
-                if self.is_longer_than(other, doubtful=doubtful):
-                    found[kind.bits(other.archive)] = kind
-        return found[min(found)] if found else None
+                if self.is_longer_than(other, doubtful=first):
+                    found.append((kind.bits(other.archive), kind))
+                elif first and kind.loss == ROBUST:
+                    found.append((math.inf, kind))
+        return [kind for _, kind in sorted(found, key=lambda entry: entry[0])]
 
     def with_other_errors(self, *, search: bool = False) -> SearchStatus | None:
         """Go on with errors of another kind if these describe the rows better; how that search ended, or None."""

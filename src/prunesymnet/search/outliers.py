@@ -32,6 +32,8 @@ from prunesymnet.errors import DataError
 Array = NDArray[np.float64]
 
 MOST = 0.1  # of the rows: where more are off, there may be a law of these, too
+SUSPECTED = 0.2  # of the rows at most: beside a pole, others are far off as well
+LEAD = 0.5  # of the squares about the median
 GROSS = 6.0  # standard deviations of the others, at least: so far off, no row is by chance
 FEWEST_ROWS = 20  # of fewer, one that is off may as well be all that there is to see
 EXPLAINED = 0.9  # of the variation of the others: rows are off what is known, not off what is not
@@ -50,14 +52,19 @@ class Told(NamedTuple):
 
 
 def are_suspected(data: Dataset) -> bool:
-    """Whether some rows, and not too many, are far off those nearest to them."""
+    """Whether some rows, and not too many, are far off those nearest to them, and have most of the squares: then these
+    lead a search by squares."""
     if data.rows < FEWEST_ROWS or data.weights is not None:
         return False
     try:
         started = weighted_by_neighbours(data.with_loss(ROBUST)).start_weights
     except DataError:  # most rows have the same value
         return False
-    return started is not None and bool(0 < np.count_nonzero(started == 0) <= MOST * data.rows)
+    if started is None:
+        return False
+    off, squares = started == 0, (data.y - np.median(data.y)) ** 2
+    few = 0 < np.count_nonzero(off) <= SUSPECTED * data.rows
+    return bool(few and squares[off].sum() > LEAD * squares.sum())
 
 
 def told_apart(residual: Array, span: float, least: float = 0.0) -> Told:
