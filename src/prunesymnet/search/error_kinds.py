@@ -38,8 +38,9 @@ class ErrorKind(Protocol):
         """Whether the best formula leaves what such errors may be; where it is still `doubtful`, better ones may
         come."""
 
-    def may_be_believed(self, archive: Archive) -> bool:
-        """Whether slow stages are worth their time to find formulas with such errors."""
+    def may_be_believed(self, archive: Archive, to_beat: float) -> bool:
+        """Whether slow stages are worth their time to find formulas with such errors, where a description of so many
+        bits is `to_beat`."""
 
 
 class Alike:
@@ -59,7 +60,7 @@ class Alike:
     def is_believed(self, archive: Archive, *, doubtful: bool = False) -> bool:
         return True
 
-    def may_be_believed(self, archive: Archive) -> bool:
+    def may_be_believed(self, archive: Archive, to_beat: float) -> bool:
         return True
 
 
@@ -81,7 +82,7 @@ class Shares:
         error = archive.error(archive.by_length()[0])
         return doubtful or share(archive.rows.used, error) <= LARGEST_SHARE
 
-    def may_be_believed(self, archive: Archive) -> bool:
+    def may_be_believed(self, archive: Archive, to_beat: float) -> bool:
         return self.is_believed(archive)
 
 
@@ -106,8 +107,8 @@ class WithOutliers:
         explained = PERHAPS_EXPLAINED if doubtful else EXPLAINED
         return (doubtful or told.gross) and told.mean_square <= (1 - explained) * float(np.var(others))
 
-    def may_be_believed(self, archive: Archive) -> bool:
-        return self.is_believed(archive, doubtful=True)
+    def may_be_believed(self, archive: Archive, to_beat: float) -> bool:
+        return self.is_believed(archive, doubtful=True) and self.bits(archive) < to_beat
 
     def told(self, archive: Archive) -> Told:
         data = archive.rows.used

@@ -46,6 +46,7 @@ from prunesymnet.search.stages import Batch, Context, Stage, Training, When
 from prunesymnet.search.stages.base import SAYS_SOMETHING, Part, one_by_one
 from prunesymnet.search.stages.networks import NETWORKS, network_of
 from prunesymnet.search.stopping import (
+    MAY_BE_LEFT,
     TO_SPARE,
     LimitReached,
     Limits,
@@ -164,7 +165,8 @@ class _Search:
             kind for name, kind in KINDS.items()
             if rows.every.loss == AUTO and name in settings.auto_losses and kind.is_possible(rows.used)
         ]  # fmt: skip
-        self.in_doubt = False  # whether errors are of this kind: then slow stages are for formulas that fit
+        # Where it is in doubt whether errors are of this kind: the bits to beat, or slow stages are not run.
+        self.to_beat: float | None = None
 
     def run(self) -> SearchResult:
         self.workers.check = self.check
@@ -324,6 +326,9 @@ class _Search:
             self.ahead.soon(context, level + 1)
         if self.take(here.run(When.AFTER_LEVEL), here):
             return SearchStatus.EXACT
+        if last and not self.archive.exact and looks_like_noise(here, self.chosen, may_be_left=MAY_BE_LEFT):
+            status = self.with_other_errors(search=True) or SearchStatus.NOISE_FLOOR
+            return None if status is SearchStatus.FINISHED else status
         ended = self.with_other_errors() if last else None
         return None if ended is SearchStatus.FINISHED else ended
 
@@ -340,7 +345,7 @@ class _Search:
         rows better, how that ended is in `otherwise`."""
         before, refuted = None, set[Expression]()
         for stage, batch in batches:
-            if self.in_doubt and stage.name == BEFORE_DOUBT and not self.errors.may_be_believed(self.archive):
+            if self.is_given_up(stage):
                 otherwise.append(SearchStatus.FINISHED)
                 self.waiting.proposals.clear()
                 return
@@ -362,6 +367,12 @@ class _Search:
                     refuted.add(best.expression)
             before = stage
             yield stage, batch
+
+    def is_given_up(self, stage: Stage) -> bool:
+        """Whether it was in doubt that errors are of this kind, and no formula fits so before the slow stages."""
+        if self.to_beat is None or stage.name != BEFORE_DOUBT:
+            return False
+        return not self.errors.may_be_believed(self.archive, self.to_beat)
 
     def suspected_kinds(self, best: Candidate, level: int, *, first: bool) -> list[ErrorKind]:
         """The kinds of errors with which the formulas so far, fitted anew, describe the rows in fewer bits; the fewest
@@ -396,7 +407,7 @@ class _Search:
         if self.archive.exact or not kind.is_suggested(self.rows.train, best):
             return None
         other = self.other_with(kind, self.levels if levels is None else levels)
-        other.in_doubt = in_doubt
+        other.to_beat = self.errors.bits(self.archive) if in_doubt else None
         other.begin()
         status = None
         try:
@@ -443,10 +454,17 @@ class _Search:
 
     def is_noise_left(self, context: Context, progress: Progress, *, last: bool) -> bool:
         """Whether what the formula of the shortest description leaves looks like noise."""
-        chosen = next(iter(self.finish.fitted(self.archive)), None)
+        chosen = self.chosen
         judged = last or (chosen is not None and self.contexts.is_pure(chosen.expression))
         settled = judged and progress.is_settled(self.archive.shortest())
-        return looks_like_noise(context, chosen, settled=settled, level_is_over=judged)
+        # All that is as short has been looked at then.
+        short = judged and chosen is not None and is_short(chosen.expression)
+        return looks_like_noise(context, chosen, settled=settled, may_be_left=MAY_BE_LEFT if short else None)
+
+    @property
+    def chosen(self) -> Fit | None:
+        """The formula of the shortest description."""
+        return next(iter(self.finish.fitted(self.archive)), None)
 
     def refocused(self, context: Context, level: int) -> Context:
         """With the rows weighted by how far they are from the best formula, where the loss is not the squared one: the

@@ -56,15 +56,21 @@ def are_suspected(data: Dataset) -> bool:
     lead a search by squares."""
     if data.rows < FEWEST_ROWS or data.weights is not None:
         return False
+    off = _far_off(data)
+    if (data.y > 0).all() or (data.y < 0).all():  # values of many decades are far off each other
+        off &= _far_off(data.with_target(np.log(np.abs(data.y)), data.target))
+    squares = (data.y - np.median(data.y)) ** 2
+    few = 0 < np.count_nonzero(off) <= SUSPECTED * data.rows
+    return bool(few and squares[off].sum() > LEAD * squares.sum())
+
+
+def _far_off(data: Dataset) -> NDArray[np.bool_]:
+    """Which rows are far off those nearest to them."""
     try:
         started = weighted_by_neighbours(data.with_loss(ROBUST)).start_weights
     except DataError:  # most rows have the same value
-        return False
-    if started is None:
-        return False
-    off, squares = started == 0, (data.y - np.median(data.y)) ** 2
-    few = 0 < np.count_nonzero(off) <= SUSPECTED * data.rows
-    return bool(few and squares[off].sum() > LEAD * squares.sum())
+        started = None
+    return np.zeros(data.rows, dtype=bool) if started is None else started == 0
 
 
 def told_apart(residual: Array, span: float, least: float = 0.0) -> Told:

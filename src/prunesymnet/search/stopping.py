@@ -22,7 +22,10 @@ TO_SPARE = 0.4  # seconds beyond the limit that finishing may take: even of a li
 SIMPLE = 10  # complexity: an exact formula that is longer is given some more batches to find a shorter one
 MORE_BATCHES = 6  # about what a bank proposes until its pairs and single nodes are through
 FINAL = ("polynomials", "networks")  # stages whose exact formulas are final: all terms at once, and shrunk at the end
-MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation, by level: if no more can be hidden, the search may end
+MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation, by level: if no more can be hidden, the level may end
+MAY_BE_LEFT = (
+    1e-2  # the same for the search, when a level is over: another takes ten times as long, and rarely finds it
+)
 ROWS_TO_CHECK = 2000  # for noise: more rows than banks are scanned with, so that less can be hidden
 BANK = 400  # nodes whose pairs are tried on the residuals
 CLEARLY = 4.0  # bits more than chance
@@ -117,12 +120,11 @@ def is_short(formula: Expression) -> bool:
 
 
 def looks_like_noise(
-    context: Context, chosen: Fit | None, *, settled: bool = False, level_is_over: bool = False
+    context: Context, chosen: Fit | None, *, settled: bool = False, may_be_left: float | None = None
 ) -> bool:
     """Whether what a formula leaves looks like noise: nothing in the bank explains more of it than chance would, and
     either a whole level of the search has found nothing better (it is `settled`), or what could hide behind that
-    chance is a small part of the variation. That part need not be so small for a short formula when the level is over:
-    all that is as short has been looked at then."""
+    chance is a small part of the variation: what `may_be_left`, or by the level."""
     if chosen is None or (1 - chosen.r2 > SAYS_SOMETHING and not settled):
         return False
     settings, names = context.settings, set(context.problem.columns) | set(chosen.expression.variables)
@@ -138,8 +140,8 @@ def looks_like_noise(
     )
     problem = problem.only(name for name in problem.columns if name in names)
     hidden = hidden_share(replace(context, problem=problem), chosen)
-    last = level_is_over and is_short(chosen.expression)
-    most = MAY_BE_MISSED[-1 if last else min(context.budget.level, len(MAY_BE_MISSED) - 1)]
+    by_level = MAY_BE_MISSED[min(context.budget.level, len(MAY_BE_MISSED) - 1)]
+    most = by_level if may_be_left is None else may_be_left
     return hidden is not None and (settled or (1 - chosen.r2) * hidden < most)
 
 
