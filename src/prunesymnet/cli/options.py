@@ -216,7 +216,8 @@ LossName = Annotated[
     typer.Option(
         "--loss",
         help="What an error costs: auto (squared; relative where the rows show that errors are shares of the "
-        "values; huber where some rows are gross outliers), squared, absolute, huber (for outliers), relative, poisson (for counts), quantile:0.9.",
+        "values; huber where some rows are gross outliers), squared, absolute, huber, relative, poisson (for counts), "
+        "quantile:0.9.",
         rich_help_panel=SEARCH,
     ),
 ]

@@ -82,7 +82,8 @@ class PruneSymRegressor(FittedFormulas, MultiOutputMixin, RegressorMixin, BaseEs
         the preset has, "mdl".
     loss : str or callable, default=None
         What an error costs: "auto" ("squared"; "relative" where the rows show that errors are shares of the values;
-        "huber" where some rows are gross outliers), "squared", "absolute", "huber" (for outliers), "relative", "poisson" (for counts), "quantile:0.9", or
+        "huber" where some rows are gross outliers), "squared", "absolute", "huber", "relative", "poisson" (for counts),
+        "quantile:0.9", or
         a function of the residual, or of target and prediction, that works row by row. None: what the preset has,
         "auto".
     time_limit : float, default=None
