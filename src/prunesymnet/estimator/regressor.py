@@ -83,9 +83,8 @@ class PruneSymRegressor(FittedFormulas, MultiOutputMixin, RegressorMixin, BaseEs
     loss : str or callable, default=None
         What an error costs: "auto" ("squared"; "relative" where the rows show that errors are shares of the values;
         "huber" where some rows are gross outliers), "squared", "absolute", "huber", "relative", "poisson" (for counts),
-        "quantile:0.9", or
-        a function of the residual, or of target and prediction, that works row by row. None: what the preset has,
-        "auto".
+        "quantile:0.9", or a function of the residual, or of target and prediction, that works row by row. None: what
+        the preset has, "auto".
     time_limit : float, default=None
         Seconds for the whole fit. None: what the preset has, 60. A search ends earlier when a formula is exact, or when
         what is left looks like noise.
