@@ -34,16 +34,25 @@ def bisquare(off: Array) -> Array:
     return np.where(off < FAR, (1 - (off / FAR) ** 2) ** 2, 0.0)
 
 
+def from_neighbours(X: Array, *targets: Array) -> list[Array]:
+    """For each target, how far rows are off those nearest to them, in robust standard deviations."""
+    rows, found = nearest(X), []
+    for y in targets:
+        middle, spread = _middle_and_spread(y[rows])
+        with np.errstate(all="ignore"):
+            found.append(np.where(y != middle, np.abs(y - middle) / spread, 0.0))
+    return found
+
+
 def weighted_by_neighbours(data: Dataset) -> Dataset:
     """The table with the weights that a search begins with; as it is for squares."""
     if data.loss.quadratic:
         return data
     around = data.y[nearest(data.X)]
-    middle = np.median(around, axis=1)
+    middle, spread = _middle_and_spread(around)
     weights = data.loss.tilt(data.y, np.array([data.loss.centre(values, None) for values in around]))
     if data.loss.rejects:
-        spread = np.median(np.abs(around - middle[:, None]), axis=1) / NORMAL_MEDIAN
-        weights = weights * _unless_far(data.y - middle, np.maximum(spread, np.median(spread)))
+        weights = weights * _unless_far(data.y - middle, spread)
     return _started(data, weights)
 
 
@@ -71,6 +80,14 @@ def nearest(X: Array) -> NDArray[np.int64]:
         far[np.arange(len(far)), np.arange(first, first + len(far))] = np.inf
         found[part] = np.argsort(far, axis=1, kind="stable")[:, :count]
     return found
+
+
+def _middle_and_spread(around: Array) -> tuple[Array, Array]:
+    """The median of each row's neighbours [rows, neighbours], and how far they are from it themselves, at least as far
+    as those of most rows."""
+    middle = np.median(around, axis=1)
+    spread = np.median(np.abs(around - middle[:, None]), axis=1) / NORMAL_MEDIAN
+    return middle, np.maximum(spread, np.median(spread))
 
 
 def _unless_far(residual: Array, spread: Array | float) -> Array:

@@ -73,7 +73,7 @@ class Budget:
             family_terms=12 * level,
             pursuit_beam=3 + level,
             words=800 * 3**level,
-            paired_words=2400 * min(2**level, 4),
-            lone_words=20_000 * min(2**level, 4),
+            paired_words=1600 * min(2**level, 4),
+            lone_words=8000 * min(2**level, 4),
             sum_factors=8 * 3**level,
         )

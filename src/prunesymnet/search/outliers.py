@@ -25,14 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.coefficients.description import SMALLEST, residual_bits
-from prunesymnet.data import Dataset, weighted_by_neighbours
-from prunesymnet.data.losses import ROBUST
-from prunesymnet.errors import DataError
+from prunesymnet.data import Dataset
+from prunesymnet.data.neighbours import FAR, from_neighbours
 
 Array = NDArray[np.float64]
 
 MOST = 0.1  # of the rows: where more are off, there may be a law of these, too
 SUSPECTED = 0.2  # of the rows at most: beside a pole, others are far off as well
+EVENED_OUT = 3.0  # robust standard deviations off its neighbours, at least, where values count by their logarithms
 LEAD = 0.5  # of the squares about the median
 GROSS = 6.0  # standard deviations of the others, at least: so far off, no row is by chance
 FEWEST_ROWS = 20  # of fewer, one that is off may as well be all that there is to see
@@ -56,21 +56,15 @@ def are_suspected(data: Dataset) -> bool:
     lead a search by squares."""
     if data.rows < FEWEST_ROWS or data.weights is not None:
         return False
-    off = _far_off(data)
-    if (data.y > 0).all() or (data.y < 0).all():  # values of many decades are far off each other
-        off &= _far_off(data.with_target(np.log(np.abs(data.y)), data.target))
-    squares = (data.y - np.median(data.y)) ** 2
+    from_middle = data.y - np.median(data.y)
+    size = float(np.median(np.abs(from_middle)))
+    if not size > 0:
+        return False
+    # Beside a pole, and where values have many decades, rows are far off their neighbours by size alone.
+    by_value, evened_out = from_neighbours(data.X, data.y, np.arcsinh(from_middle / size))
+    off = (by_value >= FAR) & (evened_out >= EVENED_OUT)
     few = 0 < np.count_nonzero(off) <= SUSPECTED * data.rows
-    return bool(few and squares[off].sum() > LEAD * squares.sum())
-
-
-def _far_off(data: Dataset) -> NDArray[np.bool_]:
-    """Which rows are far off those nearest to them."""
-    try:
-        started = weighted_by_neighbours(data.with_loss(ROBUST)).start_weights
-    except DataError:  # most rows have the same value
-        started = None
-    return np.zeros(data.rows, dtype=bool) if started is None else started == 0
+    return bool(few and (from_middle[off] ** 2).sum() > LEAD * (from_middle**2).sum())
 
 
 def told_apart(residual: Array, span: float, least: float = 0.0) -> Told:
