@@ -38,6 +38,7 @@ TABLES: dict[str, Callable[[pd.DataFrame], Table | None]] = {
     "points": methods.points,
     "limits": methods.limits,
     "textbook": textbook.textbook,
+    "laboratory": textbook.laboratory,
     "si": textbook.si,
     "textbook-why": textbook.why,
     "units": textbook.units,

@@ -13,7 +13,8 @@ from benchmarks.statistics import wilson
 HEADS = {"koza": "Koza", "korns": "Korns", "ode": "ODE", "livermore": "Livermore", "aifeynman2": "AIFeynman2",
          "aifeynman3": "AIFeynman3", "nguyen": "Nguyen", "jin": "Jin", "keijzer": "Keijzer",
          "vladislavleva": "Vladislavleva", "feynman": "Feynman", "strogatz": "Strogatz",
-         "textbook": "textbook", "textbook-fair": "textbook, fair", "si": "SI units"}  # fmt: skip
+         "textbook": "textbook", "textbook-fair": "textbook, fair", "laboratory": "laboratory",
+         "si": "SI units"}  # fmt: skip
 
 
 class Table(NamedTuple):

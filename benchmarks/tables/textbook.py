@@ -47,20 +47,40 @@ def textbook(runs: pd.DataFrame) -> Table | None:
 def si(runs: pd.DataFrame) -> Table | None:
     """Laws in SI units, without noise and with errors of a part of each value."""
     usual = (runs["points"] == POINTS) & (runs["limit"] == LIMIT) & (runs["seed"] == 0)
-    chosen = runs[usual & (runs["set"] == "si")].sort_values("noise", kind="stable")
-    lines = []
-    for method in methods_in(chosen):
-        own = of(chosen, method)
-        line = {"method": called(own, method), "exact": count(own.loc[own["noise"] == 0, "recovered"])}
-        for noise, part in own[own["noise"] > 0].groupby("noise"):
-            line[f"{noise:.0%} {PARTS['value']}"] = count(part["form"])
-        lines.append(line | {"median time, exact": seconds(own.loc[own["noise"] == 0, "seconds"].median())})
+    chosen = runs[usual & (runs["set"] == "si")]
+    lines = _exact_and_noisy(chosen)
     caption = (
         f"{len(load('si'))} laws of physics and chemistry in SI units, with the constants of nature as numbers and "
         "columns over many decades: recovered where points are exact, and with the right form where they have errors "
         f"of a part of each value; {POINTS} points, {LIMIT:g} s on one core, seed 0."
     )
     return Table("Laws in SI units", caption, with_heads(lines), chosen) if lines else None
+
+
+def laboratory(runs: pd.DataFrame) -> Table | None:
+    """Laws with ordinary constants from many fields, without noise and with errors of both kinds."""
+    chosen = first_runs(runs, "laboratory")
+    lines = _exact_and_noisy(chosen)
+    caption = (
+        f"{len(load('laboratory'))} more laws from hydraulics to psychology, with ordinary constants and ranges: "
+        "recovered where points are exact, and with the right form where they have errors, of a part of each value or "
+        f"of a part of the target's standard deviation; {CONDITIONS}."
+    )
+    return Table("Laws of a laboratory", caption, with_heads(lines), chosen) if lines else None
+
+
+def _exact_and_noisy(chosen: pd.DataFrame) -> list[dict[str, str]]:
+    """A line for each method: what it finds without noise and with it, and in how many seconds (medians)."""
+    lines = []
+    for method in methods_in(chosen):
+        own = of(chosen, method).sort_values("noise", kind="stable")
+        exact, noisy = own[own["noise"] == 0], own[own["noise"] > 0]
+        line = {"method": called(own, method), "exact": count(exact["recovered"])}
+        for (noise, kind), part in noisy.groupby(["noise", "noise_of"]):
+            line[f"{noise:.0%} {PARTS[str(kind)]}"] = count(part["form"])
+        times = {"median time, exact": exact, "with noise": noisy}
+        lines.append(line | {name: seconds(part["seconds"].median()) for name, part in times.items()})
+    return lines
 
 
 def why(runs: pd.DataFrame) -> Table | None:

@@ -80,6 +80,8 @@ def many_rows():
         kept += [row(method, problem, 0, False, noise=n, noise_of=of, why="longer", **curve) for of, n in noisy]
     kept += [row("ours", problem, other_units=True, **curve) for problem in ("planck", "bragg")]
     kept += [row("ours", problem, unrelated=2, **curve) for problem in ("planck", "bragg")]
+    law = curve | {"set": "laboratory", "group": "laboratory"}
+    kept += [row("ours", "atwood", noise=noise, noise_of="value", **law) for noise in (0.0, 0.01)]
     kept += [row("ours", "si-spring", set="si", group="si", noise=noise, noise_of="value") for noise in (0.0, 0.01)]
     for method, name in product(("ours", "operon"), methods.FURTHER):
         kept += [row(method, problem.name, 0, set=name, group=name) for problem in load(name)[:2]]
@@ -487,6 +489,15 @@ def test_laws_in_si_units_are_counted_exact_and_with_errors_of_each_value():
     runs += [row(problem="si-spring", noise=0.01, noise_of="value", **law)]
     (line,) = textbook.si(frame(runs)).cells.to_dict("records")
     assert (line["exact"], line["1% of each value"]) == ("1 of 2", "1 of 1")
+
+
+def test_laws_of_a_laboratory_are_counted_exact_and_with_errors_of_both_kinds():
+    law = {"set": "laboratory", "group": "laboratory", "points": 60, "limit": 20.0}
+    runs = [row(problem="atwood", **law), row(problem="queue", recovered=False, **law)]
+    runs += [row(problem="atwood", noise=0.01, noise_of="value", **law)]
+    runs += [row(problem="atwood", recovered=False, noise=0.05, noise_of="spread", **law)]
+    (line,) = textbook.laboratory(frame(runs)).cells.to_dict("records")
+    assert (line["exact"], line["1% of each value"], line["5% of the spread"]) == ("1 of 2", "1 of 1", "0 of 1")
 
 
 def test_what_was_missed_is_sorted_by_whether_the_rows_speak_for_the_law():
