@@ -46,7 +46,8 @@ ORDER = {
     "search": (
         "shapes", "constraints", "settings", "forms", "linear_model", "guesses", "between_rows", "prediction", "rows",
         "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "error_shares", "outliers",
-        "error_kinds", "finish", "result", "columns", "threads", "workers", "ahead", "contexts", "loop", "live",
+        "error_kinds", "finish", "result", "columns", "threads", "workers", "ahead", "contexts", "trying_kinds", "loop",
+        "live",
         "by_category", "frames", "templates", "all_rows",
     ),
     "search.stages": (

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
+from typing import Self
 
 import numpy as np
 
@@ -57,9 +58,9 @@ from prunesymnet.search.stopping import (
     no_more_time,
 )
 from prunesymnet.search.threads import one_matrix_thread
+from prunesymnet.search.trying_kinds import TriesKinds
 from prunesymnet.search.waiting import AT_ONCE, Waiting
 from prunesymnet.search.workers import Workers
-from prunesymnet.selection import NEAR_TIE
 from prunesymnet.structure import Reduction
 from prunesymnet.structure.relevance import Relevant
 from prunesymnet.units import find_groups, units_of_constants
@@ -121,7 +122,7 @@ def search(
         return _Search(rows, settings, rules, watch, start, limits, seen, tuple(map(seen.taken_in, guesses))).run()
 
 
-class _Search:
+class _Search(TriesKinds):
     """The state of a search: the archive, the proposals that wait, and how far it has come."""
 
     def __init__(
@@ -368,89 +369,20 @@ class _Search:
             before = stage
             yield stage, batch
 
-    def is_given_up(self, stage: Stage) -> bool:
-        """Whether it was in doubt that errors are of this kind, and no formula fits so before the slow stages."""
-        if self.to_beat is None or stage.name != BEFORE_DOUBT:
-            return False
-        return not self.errors.may_be_believed(self.archive, self.to_beat)
-
-    def suspected_kinds(self, best: Candidate, level: int, *, first: bool) -> list[ErrorKind]:
-        """The kinds of errors with which the formulas so far, fitted anew, describe the rows in fewer bits; the fewest
-        first. When they are asked for the `first` time in a level, better formulas may come; and where outliers have
-        led them, no formula may be near, so that these are suspected in any case."""
-        found: list[tuple[float, ErrorKind]] = []
-        for kind in self.other_kinds:
-            if kind.is_suggested(self.rows.train, best.expression):
-                other = self.other_with(kind, level + 1)
-                other.begin()
-                if self.is_longer_than(other, doubtful=first):
-                    found.append((kind.bits(other.archive), kind))
-                elif first and kind.loss == ROBUST:
-                    found.append((math.inf, kind))
-        return [kind for _, kind in sorted(found, key=lambda entry: entry[0])]
-
-    def with_other_errors(self, *, search: bool = False) -> SearchStatus | None:
-        """Go on with errors of another kind if these describe the rows better; how that search ended, or None."""
-        for kind in self.other_kinds:
-            status = self.with_errors(kind, search=search and kind.loss != ROBUST)
-            if status is not None:
-                return status
-        return None
-
-    def with_errors(
-        self, kind: ErrorKind, *, search: bool = False, levels: int | None = None, in_doubt: bool = False
-    ) -> SearchStatus | None:
-        """Where errors seem to be of another kind (the formulas so far, fitted anew, describe the rows in fewer bits
-        with these), come as far with such errors (so many `levels`), and go on so. With `search`, other formulas are
-        looked for before that is judged. How that search ended; None if errors are not of that kind."""
-        best = self.archive.by_length()[0].expression
-        if self.archive.exact or not kind.is_suggested(self.rows.train, best):
-            return None
-        other = self.other_with(kind, self.levels if levels is None else levels)
-        other.to_beat = self.errors.bits(self.archive) if in_doubt else None
-        other.begin()
-        status = None
-        try:
-            if search or self.is_longer_than(other):
-                self.workers.check = other.check
-                status = SearchStatus.EXACT if other.archive.exact else other.stages()
-        finally:  # also where a limit ends it
-            self.workers.check = self.check
-            if self.is_longer_than(other):
-                self.go_on_as(other)
-            else:
-                status = None
-                self.archive.fits, self.archive.refused = other.archive.fits, other.archive.refused
-                self.scored = other.scored
-        return status
-
-    def other_with(self, kind: ErrorKind, levels: int) -> "_Search":
+    def other_with(self, kind: ErrorKind, levels: int) -> Self:
         """A search of the same rows with errors of that kind, which begins with the formulas so far, and has so many
         levels."""
         rows = Rows.of(self.rows.every.with_loss(kind.loss), self.settings, self.rows.fresh)
         exhaustive = replace(self.settings.exhaustive, levels=levels)
         formulas = tuple(self.seen.put_back(candidate.expression) for candidate in self.archive.front())
         settings = replace(self.settings, exhaustive=exhaustive)
-        other = _Search(
+        other = type(self)(
             rows, settings, self.rules, self.told, Start(formulas), self.limits, self.seen, workers=self.workers
         )
         other.errors = kind
         other.archive.fits, other.archive.refused, other.scored = self.archive.fits, self.archive.refused, self.scored
         other.structure |= self.structure
         return other
-
-    def go_on_as(self, other: "_Search") -> None:
-        self.errors, self.other_kinds = other.errors, []
-        self.rows, self.archive, self.fitter = other.rows, other.archive, other.fitter
-        self.finish, self.waiting, self.patience = other.finish, other.waiting, other.patience
-        self.scored, self.structure, self.ahead = other.scored, other.structure, other.ahead
-
-    def is_longer_than(self, other: "_Search", *, doubtful: bool = False) -> bool:
-        """Whether the rows are described in clearly fewer bits with the errors of another search, which must be
-        believable (or become so, where they are `doubtful`)."""
-        if not other.errors.is_believed(other.archive, doubtful=doubtful):
-            return False
-        return other.errors.bits(other.archive) < self.errors.bits(self.archive) - NEAR_TIE
 
     def is_noise_left(self, context: Context, progress: Progress, *, last: bool) -> bool:
         """Whether what the formula of the shortest description leaves looks like noise."""
