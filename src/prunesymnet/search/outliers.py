@@ -32,8 +32,8 @@ Array = NDArray[np.float64]
 
 MOST = 0.1  # of the rows: where more are off, there may be a law of these, too
 SUSPECTED = 0.2  # of the rows at most: beside a pole, others are far off as well
-EVENED_OUT = 2.5  # robust standard deviations off its neighbours, at least, where values count by their logarithms
-LEAD = 0.3  # of the squares about the median: by as much, a formula is moved
+EVENED_OUT = 3.0  # robust standard deviations off its neighbours, at least, where values count by their logarithms
+LEAD = 0.5  # of the squares about the median
 GROSS = 6.0  # standard deviations of the others, at least: so far off, no row is by chance
 FEWEST_ROWS = 20  # of fewer, one that is off may as well be all that there is to see
 EXPLAINED = 0.9  # of the variation of the others: rows are off what is known, not off what is not
@@ -52,7 +52,7 @@ class Told(NamedTuple):
 
 
 def are_suspected(data: Dataset) -> bool:
-    """Whether some rows, and not too many, are far off those nearest to them, and have much of the squares: then these
+    """Whether some rows, and not too many, are far off those nearest to them, and have most of the squares: then these
     lead a search by squares."""
     if data.rows < FEWEST_ROWS or data.weights is not None:
         return False
