@@ -88,7 +88,7 @@ def test_a_law_over_many_decades_comes_back_from_errors_of_one_per_cent(law, ran
     y = evaluate(parse(law), columns).values
     X, names = np.array(list(columns.values())).T, list(columns)
     noisy = make_dataset(X, y * (1 + 0.01 * rng.normal(size=100)), names=names)
-    found = search(noisy, SearchSettings(max_evaluations=300_000_000)).front.best
+    found = search(noisy, SearchSettings(time_limit=600.0, max_evaluations=300_000_000)).front.best
     assert found.relative
     assert np.abs(evaluate(found.expression, columns).values / y - 1).max() < 0.05
     assert found.complexity <= canonical(parse(law)).complexity
