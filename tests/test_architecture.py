@@ -29,6 +29,7 @@ ORDER = {
     ),
     "units": ("parsing", "labels", "table", "soundness", "groups", "constants"),
     "expression.canonical": ("numbers", "terms", "algebra"),
+    "expression.rewriting": ("likeness", "powers", "waves", "products", "ties"),
     "export": ("common", "latex", "mathml", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
     "network": ("activation", "network", "training", "pruning"),
     "network.pruning": ("subnetwork", "beam", "random", "reverse"),
