@@ -29,7 +29,7 @@ ORDER = {
     ),
     "units": ("parsing", "labels", "table", "soundness", "groups", "constants"),
     "expression.canonical": ("numbers", "terms", "algebra"),
-    "expression.rewriting": ("likeness", "powers", "waves", "products", "ties"),
+    "expression.rewriting": ("likeness", "powers", "waves", "hyperbolic", "products", "ties"),
     "export": ("common", "latex", "mathml", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
     "network": ("activation", "network", "training", "pruning"),
     "network.pruning": ("subnetwork", "beam", "random", "reverse"),
@@ -54,8 +54,8 @@ ORDER = {
     "search.stages": (
         "base", "power_law", "polynomials", "groups", "beside", "networks", "unwrapping", "fixed_terms", "denominators",
         "pairs", "singles", "tails", "chains", "angles", "rational", "powers", "factored_quotients", "families",
-        "missing_terms", "unknown_constants", "member_quotients", "dictionaries", "sums", "frequencies", "phases",
-        "query_pairs", "pursuit", "grafts", "blocks", "nested", "parts",
+        "missing_terms", "unknown_constants", "member_quotients", "dictionaries", "sums", "frequencies",
+        "phases", "query_pairs", "pursuit", "grafts", "blocks", "nested", "parts",
     ),
     "studio": (
         "workspace", "words", "safety", "forms", "tables", "searches", "worker", "queue", "front", "looks", "notebook",

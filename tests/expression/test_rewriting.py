@@ -27,6 +27,14 @@ SIMPLER = [
     ("3.0*sin(x)**2 - 1.5", "-1.5*cos(2*x)"),
     ("2.0*sin(x)**3 - 1.5*sin(x) + y", "y - 0.5*sin(3*x)"),
     ("sin(x + 0.5)*sin(x - 0.5) - 0.5*cos(1.0)", "-0.5*cos(2*x)"),
+    ("y*exp(2*x) + y*exp(-2*x) + z", "2*y*cosh(2*x) + z"),
+    ("3.0*exp(0.2*x) - 1.5*exp(-0.2*x)", "4.242640687*sinh(0.2*x + 0.34657359)"),
+    ("1/(2.5*exp(0.3*x) + 2.5*exp(-0.3*x))", "0.2/cosh(0.3*x)"),
+    ("53.0 - 106.0/(exp(0.37*x) + 1)", "53.0*tanh(0.185*x)"),
+    ("x*y*(1 - 2/(exp(2*x*z) + 1))", "x*y*tanh(x*z)"),
+    ("4.1*(1 - exp(-0.11*x))/(1 + exp(-0.11*x))", "4.1*tanh(0.055*x)"),
+    ("2.0 - 4.0/(1 + 3.0*exp(0.5*x))", "2.0*tanh(0.25*x + 0.549306144)"),
+    ("y + 2*y/(exp(x) - 1)", "y/tanh(x/2)"),
     ("(0.6*y - x + 2.4)/(y + 4.0)", "0.6 - x/(y + 4.0)"),
     ("(40 - x*(x**2 - 20*x + 2*y + 2))/(x**2 + 2)", "20 - x - 2*x*y/(x**2 + 2)"),
     ("x*y + 3.0*x + 0.5*y + 1.5 - z", "(x + 0.5)*(y + 3.0) - z"),
@@ -52,6 +60,9 @@ def test_laws_are_found_in_the_form_that_their_terms_make(text, expected):
         "x**2 - 2.0*x*y - y**2",
         "1.5*x**3 + 2.0*x**2 + 7.0*x + 5.0",  # as many constants about any origin
         "x**3 + 2*x**2",  # no whole number is its origin
+        "exp(x) + exp(-2*x)",
+        "x*exp(x) + y*exp(-x)",
+        "1.5 - 2.5/(exp(x) + 1)",  # a step between two values that are not opposite
         "sin(x) + cos(y)",
         "x*sin(x) + y*cos(x)",
         "sin(2.0*x) + 0.5*cos(2.1*x)",

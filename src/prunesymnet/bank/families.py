@@ -100,6 +100,11 @@ def _rates(g: Array) -> Array:
     return np.concatenate([rates, -rates])[:, None]
 
 
+def _rates_of_one_sign(g: Array) -> Array:
+    """For functions that are even or odd."""
+    return (RATES / np.ptp(g))[:, None]
+
+
 def _rising(g: Array) -> Array:
     """Rates by which exp(t*g) stays above 1, if there are such."""
     sign = float((g > 0).all()) - float((g < 0).all())
@@ -169,6 +174,7 @@ SIMPLE = (
     *(Family.of(text, _above) for text in ("1/(g + t)", "1/(g + t)**2", "1/sqrt(g + t)", "sqrt(g + t)", "log(g + t)")),
     *(Family.of(text, _below) for text in ("1/(t - g)", "1/(t - g)**2", "1/sqrt(t - g)", "sqrt(t - g)", "log(t - g)")),
     Family.of("g**t", _exponents),
+    *(Family.of(text, _rates_of_one_sign) for text in ("tanh(t*g)", "cosh(t*g)", "sinh(t*g)")),
 )
 """With one constant inside."""
 

@@ -164,7 +164,7 @@ _ROWS = (
     ),
     _function(
         "tanh", np.tanh, lambda v, a: 1 - v * v, np.arctanh, protected=protection.tanh, parity="odd", exact={0: 0},
-        follows_from=_given("exp /"), onnx=lambda op, a: op.Tanh(a),
+        follows_from=_given("exp /"), cost=3, onnx=lambda op, a: op.Tanh(a),
     ),
     Operator(
         "cube", 1, lambda a: a * a * a, lambda torch, a: a * a * a, lambda sp, a: a**3,
@@ -194,12 +194,12 @@ _ROWS = (
     ),
     _function(
         "sinh", np.sinh, lambda v, a: np.cosh(a), np.arcsinh, parity="odd", exact={0: 0}, nests=False,
-        follows_from=_given("exp"), python_function="_or_inf(math.sinh, {0})",
+        follows_from=_given("exp"), cost=3, python_function="_or_inf(math.sinh, {0})",
         onnx=lambda op, a: op.Tanh(a) * onnx.cosh(op, a),  # exact near 0, where a difference of exponentials is not
     ),
     _function(
         "cosh", np.cosh, lambda v, a: np.sinh(a), np.arccosh, parity="even", exact={0: 1}, nests=False,
-        follows_from=_given("exp"), python_function="_or_inf(math.cosh, {0})", onnx=onnx.cosh,
+        follows_from=_given("exp"), cost=3, python_function="_or_inf(math.cosh, {0})", onnx=onnx.cosh,
     ),
     _function(
         "erf", _erf, lambda v, a: 2 / math.sqrt(math.pi) * np.exp(-a * a), _erfinv, parity="odd", exact={0: 0},

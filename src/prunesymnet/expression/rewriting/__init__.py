@@ -1,5 +1,6 @@
 """What a formula may be with fewer constants: a sum that is nearly a square, a higher power or a product of sums, waves
-that are nearly one, a quotient that nearly divides, two constants that are nearly the same.
+that are nearly one, exponentials that are nearly a hyperbolic function, a quotient that nearly divides, two constants
+that are nearly the same.
 
 >>> from prunesymnet.expression.parsing import parse
 >>> print(*fewer_constants(parse("4.0*x**2 - 12.0*x*y + 9.0*y**2 + 1.5")), sep=" | ")
@@ -10,6 +11,8 @@ y + 2.0*(x - 1)**3 + 2.0
 (x + 0.5)*(y + 3) - z | (x + 0.5)*(y + 3.0) - z
 >>> print(*fewer_constants(parse("0.6*cos(x) + 0.8*sin(x) + exp(x)")), sep=" | ")
 cos(x - 0.9272952180016123) + exp(x)
+>>> print(*fewer_constants(parse("2.0*exp(0.5*x) + 2.0*exp(-0.5*x) + y - 2*y/(exp(z) + 1)")), sep=" | ")
+y - 2*y/(exp(z) + 1) + 4.0*cosh(0.5*x) | y*tanh(z/2) + 2.0*exp(-0.5*x) + 2.0*exp(0.5*x)
 >>> print(*fewer_constants(parse("(0.6*y - x + 2.4)/(y + 4.0)")), sep=" | ")
 0.6 - x/(y + 4.0)
 >>> print(*tied(parse("2.5 - 2.499*exp(-x)")), sep=" | ")
@@ -25,6 +28,7 @@ from collections.abc import Iterator
 from prunesymnet.expression.canonical import canonical, to_terms
 from prunesymnet.expression.canonical.numbers import OutOfRange
 from prunesymnet.expression.canonical.terms import to_tree
+from prunesymnet.expression.rewriting.hyperbolic import one_hyperbolic
 from prunesymnet.expression.rewriting.likeness import flat
 from prunesymnet.expression.rewriting.powers import one_power, one_square
 from prunesymnet.expression.rewriting.products import divided, one_product
@@ -55,12 +59,14 @@ def _other_forms(node: Apply) -> list[Expression]:
     """Of a sum or a quotient, those that are no longer."""
     if _is_sum(node):
         terms = flat(to_terms(node))
-        forms = [to_tree(form) for form in (terms, *one_square(terms), *one_power(terms), *one_wave(terms))]
+        kinds = (one_square, one_power, one_wave, one_hyperbolic)
+        forms = [to_tree(form) for form in (terms, *(form for kind in kinds for form in kind(terms)))]
         forms += one_product(terms)
     elif node.operator.name == "/":
         above, below = node.operands
         steps = divided(flat(to_terms(above)), flat(to_terms(below)))
         forms = [to_tree(whole) + to_tree(rest) / below for whole, rest in steps]
+        forms += [to_tree(form) for whole in forms for form in one_hyperbolic(to_terms(whole))]
         free = len(node.constants)  # a quotient of lines has as many as a number and one over a line: it stays
         forms = [form for form in forms if len(form.constants) < free or not free]
     else:

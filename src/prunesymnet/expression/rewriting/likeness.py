@@ -5,7 +5,7 @@ from itertools import product
 
 from prunesymnet.expression.canonical import algebra
 from prunesymnet.expression.canonical.numbers import Number, OutOfRange
-from prunesymnet.expression.canonical.terms import GROUP, Monomial, Terms
+from prunesymnet.expression.canonical.terms import GROUP, Atom, Monomial, Terms
 
 ABOUT = 0.05  # a constant within so much of what it may be: the fit decides
 SAME = 1e-6  # constants inside of two functions that are one
@@ -51,9 +51,10 @@ def alike(one: Monomial, two: Monomial, within: float) -> bool:
     )
 
 
-def same(one: Terms, two: Terms) -> bool:
+def same(one: Terms, two: Terms, within: float = SAME) -> bool:
+    """Whether two sums are the same but for constants, which are about the same."""
     return len(one) == len(two) and all(
-        alike(m, n, SAME) and math.isclose(c, d, rel_tol=SAME)
+        alike(m, n, within) and math.isclose(c, d, rel_tol=within)
         for (m, c), (n, d) in zip(one.items(), two.items(), strict=True)
     )
 
@@ -67,3 +68,7 @@ def match(terms: Terms, entry: tuple[Monomial, Number]) -> Monomial | None:
 
 def times(part: Terms, terms: Terms) -> list[tuple[Monomial, Number]]:
     return [entry for m, c in terms.items() for entry in algebra.multiply(part, {m: c}).items()]
+
+
+def without(monomial: Monomial, factor: tuple[Atom, Number]) -> Monomial:
+    return tuple(part for part in monomial if part != factor)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from itertools import product
 
 from prunesymnet.expression.canonical import algebra
-from prunesymnet.expression.canonical.numbers import Number, over
-from prunesymnet.expression.canonical.terms import Atom, Monomial, Terms, to_tree
-from prunesymnet.expression.rewriting.likeness import exact_or_free, match, times
+from prunesymnet.expression.canonical.numbers import over
+from prunesymnet.expression.canonical.terms import Monomial, Terms, to_tree
+from prunesymnet.expression.rewriting.likeness import exact_or_free, match, times, without
 from prunesymnet.expression.tree import Expression
 
 
@@ -15,7 +15,7 @@ def one_product(terms: Terms) -> Iterator[Expression]:
     things, in the rest of the sum as well."""
     tried: set[tuple[Monomial, ...]] = set()
     for factor in dict.fromkeys(part for monomial in terms for part in monomial):
-        beside = {_without(m, factor): c for m, c in terms.items() if factor in m}
+        beside = {without(m, factor): c for m, c in terms.items() if factor in m}
         if not 2 <= len(beside) <= len(terms) / 2 or tuple(beside) in tried:
             continue
         tried.add(tuple(beside))
@@ -39,10 +39,6 @@ def _multiples(terms: Terms, sum_of: Terms) -> tuple[Terms, Terms]:
                 whole = algebra.add(whole, part)
                 rest = {m: c for m, c in rest.items() if m not in taken}
     return whole, rest
-
-
-def _without(monomial: Monomial, factor: tuple[Atom, Number]) -> Monomial:
-    return tuple(part for part in monomial if part != factor)
 
 
 def divided(above: Terms, below: Terms) -> Iterator[tuple[Terms, Terms]]:
