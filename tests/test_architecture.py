@@ -54,7 +54,7 @@ ORDER = {
     "search.stages": (
         "base", "power_law", "polynomials", "groups", "beside", "networks", "unwrapping", "fixed_terms", "denominators",
         "pairs", "singles", "tails", "chains", "angles", "rational", "powers", "factored_quotients", "families",
-        "missing_terms", "unknown_constants", "member_quotients", "dictionaries", "sums", "frequencies",
+        "member_sums", "missing_terms", "unknown_constants", "member_quotients", "dictionaries", "sums", "frequencies",
         "phases", "query_pairs", "pursuit", "grafts", "blocks", "nested", "parts",
     ),
     "studio": (

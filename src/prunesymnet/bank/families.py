@@ -20,7 +20,7 @@ exp(-0.102*x) (2, 40)
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -211,6 +211,10 @@ LOCATED = (
 WAVES = (Family.of("sin(t*g + p)", _frequencies), Family.of("cos(t*g + p)", _frequencies))
 
 
+LINE = Family.of("g", lambda g: np.empty((1, 0)))
+"""With none: what stands beside others."""
+
+
 def family_of(operator: Operator) -> Family:
     """Of any other function, with a rate and a centre."""
     return Family(apply(operator, Constant(1.0) * (Variable("g") - Constant(1.0))), _steps_either_way)
@@ -236,6 +240,12 @@ class Members:
         family = self.families[int(self.family[member])]
         count = len(family.program.constants)
         return family.expression(self.nodes[int(self.node[member])].expression, self.inside[member, :count])
+
+    def take(self, some: Numbers) -> "Members":
+        return replace(
+            self, family=self.family[some], node=self.node[some], inside=self.inside[some],
+            columns=self.columns[some], complexity=self.complexity[some],
+        )  # fmt: skip
 
     @cached_property
     def groups(self) -> list[slice]:

@@ -42,18 +42,25 @@ class Refined:
         return out
 
 
-def refined(hits: Sequence[Hit], found: Members, bank: Bank, steps: int = STEPS) -> Refined:
-    """Each hit with its best constants inside, after so many steps."""
+def refined(
+    hits: Sequence[Hit],
+    found: Members,
+    bank: Bank | None = None,
+    steps: int = STEPS,
+    begin: Sequence[Array] | None = None,
+) -> Refined:
+    """Each hit with its best constants inside, after so many steps; `begin` has those of each to begin with (None: of
+    the grid), and the `bank` has the nodes of those that have one."""
     if not hits:
         return Refined(found, hits, np.empty((0, 1, found.inside.shape[1])), np.empty(0))
     with np.errstate(all="ignore"):
-        return Refined(found, hits, *_Batch(hits, found, bank).solve(steps))
+        return Refined(found, hits, *_Batch(hits, found, bank).solve(steps, begin))
 
 
 class _Batch:
     """The regressions of all hits, with their fixed terms projected out."""
 
-    def __init__(self, hits: Sequence[Hit], found: Members, bank: Bank) -> None:
+    def __init__(self, hits: Sequence[Hit], found: Members, bank: Bank | None) -> None:
         self.found = found
         places = max(len(hit.members) for hit in hits)
         self.member = np.array([[*hit.members, *[-1] * (places - len(hit.members))] for hit in hits])
@@ -75,15 +82,18 @@ class _Batch:
         for k, (hit, residual) in enumerate(zip(hits, residuals, strict=True)):
             self.basis[k, : len(residual.basis)] = residual.basis
             self.target[k] = residual.values
-            self.factor[k] = residual.root * bank.values[hit.node] if hit.product else residual.root
+            node = bank.values[hit.node] * residual.root if bank is not None and hit.node >= 0 else residual.root
+            self.factor[k] = node if hit.product else residual.root
             if hit.node >= 0 and not hit.product:
-                beside = _projected((bank.values[hit.node] * residual.root)[None, None], residual.basis[None])[0, 0]
+                beside = _projected(node[None, None], residual.basis[None])[0, 0]
                 self.basis[k, -1] = beside / (np.sqrt(beside @ beside) or 1.0)
                 self.target[k] -= (self.target[k] @ self.basis[k, -1]) * self.basis[k, -1]
 
-    def solve(self, steps: int) -> tuple[Array, Array]:
+    def solve(self, steps: int, begin: Sequence[Array] | None = None) -> tuple[Array, Array]:
         """The constants inside [hits, members, constants], and what is left."""
         inside = np.where((self.member >= 0)[:, :, None], self.found.inside[self.member], 0.0)
+        for k, given in enumerate(begin or ()):
+            inside[k, : len(given)] = given
         values, slopes = self.columns(inside)
         cost, step_of = _normal_equations(values, slopes, self.target)
         damping = np.full(len(cost), FIRST_DAMPING)

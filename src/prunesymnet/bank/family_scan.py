@@ -83,17 +83,17 @@ def times_nodes(found: Members, bank: Bank, query: Query) -> list[Hit]:
 def beside_nodes(found: Members, bank: Bank, query: Query) -> list[Hit]:
     """Sums of a member and a node."""
     residual = Residual.of(query.regression())
-    basis = _beside(found.columns, residual)
-    nodes = _beside(bank.values[:, None], residual)
+    basis = beside(found.columns, residual)
+    nodes = beside(bank.values[:, None], residual)
     left = [1 - residual.explained - gain for gain in _together(nodes, basis, residual.values)]
     best = _best(found, [part.T for part in left], bank.complexity + query.complexity + PLUS)
     return [Hit(error, size, query, (member,), node) for error, size, member, node in best]
 
 
-def beside_members(found: Members, query: Query) -> list[Hit]:
-    """Sums of two members: the best of each two families and nodes."""
+def beside_members(found: Members, query: Query, keep: int = 1) -> list[Hit]:
+    """Sums of two members: of each two families and nodes the best, and so many that share no member with these."""
     residual = Residual.of(query.regression())
-    basis = _beside(found.columns, residual)
+    basis = beside(found.columns, residual)
     left = 1 - residual.explained - _together(basis, basis, residual.values)[1]
     hits = []
     for k, one in enumerate(found.groups):
@@ -101,10 +101,20 @@ def beside_members(found: Members, query: Query) -> list[Hit]:
             block = left[one, two]
             if one == two:  # neighbours on a grid are one
                 block = np.where(np.tri(len(block), k=1, dtype=bool), 1.0, block)
-            i, j = divmod(int(np.argmin(block)), block.shape[1])
             size = int(found.complexity[one.start] + found.complexity[two.start]) + query.complexity + PLUS
-            hits.append(Hit(float(block[i, j]), size, query, (one.start + i, two.start + j)))
+            for i, j in _lowest(block, keep):
+                hits.append(Hit(float(block[i, j]), size, query, (one.start + i, two.start + j)))
     return hits
+
+
+def _lowest(block: Array, count: int) -> list[tuple[int, int]]:
+    """Where the least number stands, and the least of the other rows and columns, and so on."""
+    block, found = block.copy(), []
+    for _ in range(min(count, *block.shape)):
+        i, j = divmod(int(np.argmin(block)), block.shape[1])
+        found.append((i, j))
+        block[i], block[:, j] = np.inf, np.inf
+    return found
 
 
 def explained_by(along: list[Any], gram: dict[tuple[int, int], Any], parts: list[list[Any]]) -> tuple[Any, Any]:
@@ -141,7 +151,7 @@ def _together(one: Array, two: Array, target: Array) -> tuple[Array, Array]:
     return mine_alone + first, mine_alone + together
 
 
-def _beside(columns: Array, residual: Residual) -> Array:
+def beside(columns: Array, residual: Residual) -> Array:
     """Sets of columns [sets, columns, rows] made orthonormal beside the fixed terms."""
     columns = columns * residual.root
     size = np.sqrt(np.einsum("mkn,mkn->mk", columns, columns))

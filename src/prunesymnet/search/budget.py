@@ -41,6 +41,7 @@ class Budget:
     located_columns: int  # at most, for peaks and steps to be tried in each: they have a grid of two constants
     family_partners: int  # nodes that stand before or beside a member
     family_pairs: int  # of a member with a node or another member: of many members, fewer are tried
+    member_pairs: int  # of two members, to begin sums of several with
     family_terms: int  # simple terms beside which a member stands with a node
     pursuit_beam: int  # states that go on side by side
     words: int  # simple terms of which sums are made where there is noise
@@ -70,6 +71,7 @@ class Budget:
             located_columns=3 * 3**level,
             family_partners=100 * 3**level,
             family_pairs=60_000 * 8**level,
+            member_pairs=500_000 * 8**level,
             family_terms=12 * level,
             pursuit_beam=3 + level,
             words=800 * 3**level,

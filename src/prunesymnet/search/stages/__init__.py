@@ -17,6 +17,7 @@ from prunesymnet.search.stages.fixed_terms import FIXED_TERMS
 from prunesymnet.search.stages.frequencies import FREQUENCIES_OF_NODES
 from prunesymnet.search.stages.grafts import GRAFTS
 from prunesymnet.search.stages.groups import GROUPS, IN_GROUPS, IN_GROUPS_AGAIN
+from prunesymnet.search.stages.member_sums import MEMBER_SUMS
 from prunesymnet.search.stages.nested import NESTED
 from prunesymnet.search.stages.pairs import PAIRS
 from prunesymnet.search.stages.parts import APART, PARTS, SURE_PARTS
@@ -51,6 +52,7 @@ STAGES: tuple[Stage, ...] = (
     DICTIONARIES,
     SUMS,
     FAMILIES,
+    MEMBER_SUMS,
     FREQUENCIES_OF_NODES,
     PHASES,
     APART,

@@ -1,5 +1,5 @@
-"""Constants inside: members of families alone, times a node, beside a node, and two of them, for the target and for the
-queries of other stages (`bank/families.py`)."""
+"""Constants inside: members of families alone, times a node and beside a node, for the target and for the queries of
+other stages (`bank/families.py`)."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from prunesymnet.bank.bank import LEAF, RECIPROCAL, Bank, Term
 from prunesymnet.bank.families import FACTORS, LOCATED, SIMPLE, WAVES, Members, family_of, members
 from prunesymnet.bank.family_fit import refined
-from prunesymnet.bank.family_scan import Hit, alone, beside_members, beside_nodes, terms_of, times_nodes
+from prunesymnet.bank.family_scan import Hit, alone, beside_nodes, terms_of, times_nodes
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import EXACT, Proposal, Query, by_rank
 from prunesymnet.bank.targets import Function
@@ -63,11 +63,6 @@ def batches(context: Context) -> Iterator[Callable[[], Batch]]:
         if len(found := members(inside, factors)):
             some = bank.first(min(len(partners), budget.family_pairs // len(found)))
             yield partial(batch, found, partial(times_nodes, found, some, Query(target)), len(found) * len(some))
-    for families in ([*simple, *waves[:1]], simple):
-        both = members(columns, families)
-        if 0 < len(both) ** 2 <= 2 * budget.family_pairs:
-            yield partial(batch, both, partial(beside_members, both, Query(target)), len(both) ** 2 // 2)
-            return
 
 
 def _batch(found: Members, scan: Callable[[], list[Hit]], scored: int, *, bank: Bank, keep: int) -> Batch:
