@@ -76,6 +76,26 @@ class Factor:
         return inside * self.term.expression if self.divides else inside / self.term.expression
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Summand:
+    """t = g + f (`taken_off`: f is taken off the target), or t = g - f."""
+
+    term: Term
+    taken_off: bool = True
+
+    def down(self, target: Array) -> Array:
+        return target - self.term.values if self.taken_off else target + self.term.values
+
+    def up(self, inside: Array) -> Array:
+        return inside + self.term.values if self.taken_off else inside - self.term.values
+
+    def slope(self, inside: Array) -> Array:
+        return np.ones_like(inside)
+
+    def wrap(self, inside: Expression) -> Expression:
+        return inside + self.term.expression if self.taken_off else inside - self.term.expression
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """t = u(g), or -u(g)."""

@@ -1,4 +1,4 @@
-"""Thousands of targets at once: y divided by many factors, and what is inside of functions of these.
+"""Thousands of targets at once: y divided by factors, or less some terms, and what is inside of functions of these.
 
 Where `targets` takes operators off y one by one, these are matrices [targets, rows], which products of matrices test
 all together (`dictionary`); the steps that lead to a target are made when it is asked for.
@@ -16,6 +16,7 @@ all together (`dictionary`); the steps that lead to a target are made when it is
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from prunesymnet.bank.bank import Bank, Term
 from prunesymnet.bank.dictionary import Dictionary
 from prunesymnet.bank.problem import Problem
-from prunesymnet.bank.targets import Factor, Function, Step, Target, invertible
+from prunesymnet.bank.targets import Factor, Function, Step, Summand, Target, invertible
 from prunesymnet.expression import apply
 from prunesymnet.operators import Operator
 
@@ -47,11 +48,14 @@ class Hit(NamedTuple):
     rough: bool = False
 
 
+Undo = Callable[[Term], Step]
+_TIMES: Undo = partial(Factor, divides=False)
+_ADDED: Undo = partial(Summand, taken_off=False)
 Found = tuple[list[Hit], int]  # and how many targets were tested
 
 
 class Factors(NamedTuple):
-    """What y is divided by, or multiplied with: their values [factors, rows], and each as a term."""
+    """What y is divided by, multiplied with, or what is taken off it: values [factors, rows], and each as a term."""
 
     values: Array
     term: Callable[[int], Term]
@@ -92,19 +96,19 @@ class Factors(NamedTuple):
 
 class Targets(NamedTuple):
     """What is left of y on a way down [targets, rows]: by some factors (None: by none), of which each target has one
-    (`which`), divided by it or times it, and then inside of functions; others may come `first`."""
+    (`which`), undone by a `step`, and then inside of functions; others may come `first`."""
 
     values: Array
     factors: Factors | None
     which: Numbers
-    divides: bool = True
+    step: Undo = Factor
     functions: tuple[Function, ...] = ()
     first: tuple[Function, ...] = ()
 
     def steps(self, k: int) -> tuple[Step, ...]:
         if self.factors is None:
             return self.functions
-        return (*self.first, Factor(self.factors.term(int(self.which[k])), self.divides), *self.functions)
+        return (*self.first, self.step(self.factors.term(int(self.which[k]))), *self.functions)
 
     def hit(self, k: int, dictionary: Dictionary, more: int = 0) -> Hit:
         """That a target is a sum, in a formula with so many symbols more."""
@@ -129,9 +133,21 @@ def divided(problem: Problem, factors: Factors, functions: int, *, least: int = 
     which = np.arange(len(factors.values))
     for start in itself(problem, first):
         with np.errstate(all="ignore"):
-            both = [(start.values / factors.values, True), (start.values * factors.values, False)]
-        states = [Targets(values, factors, which, divides, (), start.functions) for values, divides in both]
+            both: list[tuple[Array, Undo]] = [
+                (start.values / factors.values, Factor),
+                (start.values * factors.values, _TIMES),
+            ]
+        states = [Targets(values, factors, which, step, (), start.functions) for values, step in both]
         yield from _inside_functions(problem, states, least, functions)
+
+
+def less(problem: Problem, terms: Factors, functions: int, least: int = 1) -> Iterator[Targets]:
+    """What is inside of so many functions of y less a term, or of both together."""
+    which = np.arange(len(terms.values))
+    with np.errstate(all="ignore"):
+        both: list[tuple[Array, Undo]] = [(problem.y - terms.values, Summand), (problem.y + terms.values, _ADDED)]
+    states = [Targets(values, terms, which, step) for values, step in both]
+    yield from _inside_functions(problem, states, least, functions)
 
 
 def _inside_functions(problem: Problem, states: list[Targets], least: int, most: int) -> Iterator[Targets]:

@@ -11,7 +11,7 @@ from prunesymnet.operators import DEFAULT, make_operator
 from prunesymnet.search import search
 from prunesymnet.search.settings import PRESETS
 
-STAGE = stages_named("dictionaries")
+STAGE = stages_named("exact_sums", "dictionaries")
 NAMES = {"names": "xyz", "rows": 100, "low": 1.0, "high": 5.0}
 FOUND = [
     "x*y - 2*log(z) + sqrt(x) + 3*z/y",  # a sum
@@ -45,6 +45,7 @@ FOUND = [
     "exp(sqrt(y))*(u + z)/log(x)",  # the same, of the logarithm
     "u - v + x + log(z)*(y*z + 6.99)",  # a product of two terms
     "u*x*y/z + log(log(v + 1))",  # the product of powers that y is nearest to
+    "exp((u + y - 8.1)/x) - log(z)",  # in a function, less a node
     "cos(y)*(x + cos(4.7*y))",  # divided by a node, and a wave of another frequency
 ]
 

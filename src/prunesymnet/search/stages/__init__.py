@@ -11,6 +11,7 @@ from prunesymnet.search.stages.blocks import BLOCKS
 from prunesymnet.search.stages.chains import CHAINS
 from prunesymnet.search.stages.denominators import DENOMINATORS
 from prunesymnet.search.stages.dictionaries import DICTIONARIES
+from prunesymnet.search.stages.exact_sums import EXACT_SUMS
 from prunesymnet.search.stages.factored_quotients import FACTORED_QUOTIENTS
 from prunesymnet.search.stages.families import FAMILIES
 from prunesymnet.search.stages.fixed_terms import FIXED_TERMS
@@ -44,6 +45,7 @@ STAGES: tuple[Stage, ...] = (
     SINGLES,
     TAILS,
     RATIONAL,
+    EXACT_SUMS,
     IN_GROUPS,
     CHAINS,
     ANGLES,
