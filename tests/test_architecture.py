@@ -55,7 +55,7 @@ ORDER = {
         "base", "power_law", "polynomials", "groups", "beside", "networks", "unwrapping", "fixed_terms", "denominators",
         "pairs", "singles", "tails", "chains", "angles", "rational", "powers", "factored_quotients", "families",
         "member_sums", "missing_terms", "unknown_constants", "member_quotients", "exact_sums", "dictionaries", "sums",
-        "frequencies", "phases", "query_pairs", "pursuit", "grafts", "blocks", "nested", "parts",
+        "frequencies", "phases", "wave_sums", "query_pairs", "pursuit", "grafts", "blocks", "nested", "parts",
     ),
     "studio": (
         "workspace", "words", "safety", "forms", "tables", "searches", "worker", "queue", "front", "looks", "notebook",

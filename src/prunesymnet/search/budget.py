@@ -37,6 +37,7 @@ class Budget:
     wave_terms: int  # simple terms beside which waves are tried
     phase_nodes: int  # nodes that are added up inside a sine: all their pairs are tried
     phase_grid: int  # frequencies of each of them
+    wave_words: int  # simple terms of which up to three are added up inside a wave: all their sums are tried
     family_nodes: int  # simple nodes inside members of families
     located_columns: int  # at most, for peaks and steps to be tried in each: they have a grid of two constants
     family_partners: int  # nodes that stand before or beside a member
@@ -67,6 +68,7 @@ class Budget:
             wave_terms=4 * 2**level,
             phase_nodes=10 + 2 * level,
             phase_grid=64 * 2**level,
+            wave_words=96 * min(2**level, 4),
             family_nodes=16 * 3**level,
             located_columns=3 * 3**level,
             family_partners=100 * 3**level,

@@ -33,6 +33,7 @@ from prunesymnet.search.stages.singles import SINGLES
 from prunesymnet.search.stages.sums import SUMS
 from prunesymnet.search.stages.tails import TAILS
 from prunesymnet.search.stages.unwrapping import UNWRAPPING
+from prunesymnet.search.stages.wave_sums import WAVE_SUMS
 
 STAGES: tuple[Stage, ...] = (
     POWER_LAW,
@@ -57,6 +58,7 @@ STAGES: tuple[Stage, ...] = (
     MEMBER_SUMS,
     FREQUENCIES_OF_NODES,
     PHASES,
+    WAVE_SUMS,
     APART,
     SURE_PARTS,
     QUERY_PAIRS,

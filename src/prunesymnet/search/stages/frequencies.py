@@ -178,7 +178,7 @@ def refined(u: Array, grid: Grid, frequency: float, regression: Regression) -> f
 
 def wave(query: Query, u: Term, frequency: float, names: tuple[str, ...] = ("sin", "cos")) -> list[Term]:
     """The terms for one frequency: a sine or a cosine where the phase is near to one, and one with a phase."""
-    turns, inside = frequency * u.values, Constant(float(frequency)) * u.expression
+    turns, inside = frequency * u.values, u.expression if frequency == 1 else Constant(float(frequency)) * u.expression
     columns = np.array([np.ones_like(turns), *query.columns(), np.sin(turns), np.cos(turns)])
     a, b = weighted_least_squares(columns, query.target.values, query.target.weights).coefficients[-2:]
     phase = float(np.arctan2(b, a))
