@@ -54,8 +54,9 @@ ORDER = {
     "search.stages": (
         "base", "power_law", "polynomials", "groups", "beside", "networks", "unwrapping", "fixed_terms", "denominators",
         "pairs", "singles", "tails", "chains", "angles", "rational", "powers", "factored_quotients", "families",
-        "member_sums", "missing_terms", "unknown_constants", "member_quotients", "exact_sums", "dictionaries", "sums",
-        "frequencies", "phases", "wave_sums", "query_pairs", "pursuit", "grafts", "blocks", "nested", "parts",
+        "member_sums", "missing_terms", "unknown_constants", "member_quotients", "exact_sums", "dictionaries",
+        "squares", "sums", "frequencies", "phases", "wave_sums", "query_pairs", "pursuit", "grafts", "blocks",
+        "nested", "parts",
     ),
     "studio": (
         "workspace", "words", "safety", "forms", "tables", "searches", "worker", "queue", "front", "looks", "notebook",

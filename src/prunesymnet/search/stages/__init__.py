@@ -30,6 +30,7 @@ from prunesymnet.search.stages.pursuit import PURSUIT
 from prunesymnet.search.stages.query_pairs import QUERY_PAIRS
 from prunesymnet.search.stages.rational import RATIONAL
 from prunesymnet.search.stages.singles import SINGLES
+from prunesymnet.search.stages.squares import SQUARES
 from prunesymnet.search.stages.sums import SUMS
 from prunesymnet.search.stages.tails import TAILS
 from prunesymnet.search.stages.unwrapping import UNWRAPPING
@@ -53,6 +54,7 @@ STAGES: tuple[Stage, ...] = (
     POWERS,
     FACTORED_QUOTIENTS,
     DICTIONARIES,
+    SQUARES,
     SUMS,
     FAMILIES,
     MEMBER_SUMS,

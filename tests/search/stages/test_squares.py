@@ -1,0 +1,59 @@
+"""Squares of sums that change their sign."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from contexts import context_of, proposals_of, run, stages_named, table
+from prunesymnet.expression import parse
+from prunesymnet.search.stages.squares import _inverse
+
+STAGE = stages_named("squares")
+FOUND = [
+    "(x - 2.3*y/z + log(z))**2",  # three terms
+    "(x - y/z - 1.7)**2",  # two, and a constant
+    "v**2*x**2*(u/y - log(z))**2",  # behind a factor
+    "x + (u - x/z + u/y**2)**2",  # beside a term
+    "(x + y - 2.5*z)**4",  # a root of a root
+    "1/(x - z/y + log(y))**2",  # in a function
+]
+
+
+def proposed(data):
+    return proposals_of(run(context_of(data, stages=STAGE)))
+
+
+def data_of(text):
+    return table(text, names=parse(text).variables, rows=100, low=1.0, high=5.0)
+
+
+@pytest.mark.parametrize("text", FOUND)
+def test_it_is_found_where_it_is_exact(text):
+    data = data_of(text)
+    found = proposed(data)
+    assert found
+    values = [np.asarray(context_of(data).problem.unexplained(proposal.expression)) for proposal in found]
+    assert max(values) < 1e-9
+
+
+@pytest.mark.parametrize("text", FOUND[:3])
+def test_nothing_is_proposed_where_there_is_noise(text):
+    data = data_of(text)
+    noise = 1e-6 * np.random.default_rng(0).normal(size=data.rows)
+    assert proposed(replace(data, y=data.y * (1 + noise))) == []
+
+
+@pytest.mark.parametrize("text", ["exp(x)/(x + y)", "(sin(x*y) - 3*z)**2", "-(x - y)**2"])
+def test_nothing_is_proposed_for_other_formulas(text):
+    assert all(proposal.exact for proposal in proposed(data_of(text)))
+
+
+def test_few_rows_are_not_asked():
+    assert proposed(table("(x - y)**2", names="xy", rows=8)) == []
+
+
+def test_inverses_are_those_of_matrices():
+    matrices = np.random.default_rng(0).normal(size=(50, 3, 3))
+    np.testing.assert_allclose(_inverse(matrices), np.linalg.inv(matrices), rtol=1e-6, atol=1e-9)
+    assert not _inverse(np.ones((1, 3, 3))).any()
