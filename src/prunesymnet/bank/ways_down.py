@@ -93,6 +93,21 @@ class Factors(NamedTuple):
         )
         return cls(found, term)
 
+    @classmethod
+    def products_of(cls, terms: list[Term]) -> "Factors":
+        """The products and quotients of any two terms."""
+        values = np.array([term.values for term in terms])
+        one, two = np.triu_indices(len(terms), k=1)
+        with np.errstate(all="ignore"):
+            made = np.concatenate([values[one] * values[two], values[one] / values[two]])
+
+        def term(number: int) -> Term:
+            k = number % len(one)
+            left, right = terms[one[k]].expression, terms[two[k]].expression
+            return Term(made[number], left * right if number < len(one) else left / right)
+
+        return cls(made.reshape(-1, values.shape[-1]), term)
+
 
 class Targets(NamedTuple):
     """What is left of y on a way down [targets, rows]: by some factors (None: by none), of which each target has one

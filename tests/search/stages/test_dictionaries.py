@@ -45,6 +45,8 @@ FOUND = [
     "exp(sqrt(y))*(u + z)/log(x)",  # the same, of the logarithm
     "u - v + x + log(z)*(y*z + 6.99)",  # a product of two terms
     "u*x*y/z + log(log(v + 1))",  # the product of powers that y is nearest to
+    "exp(y)*(y + log(x) - 8)/cos(x)",  # divided by two functions
+    "exp(-exp(u))*(x - u*x + z + sin(y) + 1.03)",  # by a function inside a function
     "exp((u + y - 8.1)/x) - log(z)",  # in a function, less a node
     "cos(y)*(x + cos(4.7*y))",  # divided by a node, and a wave of another frequency
 ]

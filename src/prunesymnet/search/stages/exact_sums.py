@@ -15,7 +15,15 @@ from typing import NamedTuple
 import numpy as np
 
 from prunesymnet.bank.bank import Term
-from prunesymnet.bank.dictionary import Dictionary, functions_in, is_usable, products_of, terms_of
+from prunesymnet.bank.dictionary import (
+    Dictionary,
+    functions_in,
+    functions_of,
+    in_function,
+    is_usable,
+    products_of,
+    terms_of,
+)
 from prunesymnet.bank.monomials import few_enough
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal
@@ -123,13 +131,17 @@ def _sums(context: Context, dictionaries: Sequence[Dictionary], products: Factor
     problem, nodes = context.problem, Factors.nodes(context.single_bank.first(NODES))
     inside = nodes.first(INSIDE)
     summed = list(without_functions(dictionaries[0]).terms[:SUMMED])
-    functions = Factors.functions_of_sums(summed, functions_in(problem.operators))
+    rows = functions_in(problem.operators)
+    of_one = functions_of(problem.columns, problem.operators)
+    nested = [term for row in rows for one in of_one if is_usable(term := in_function(row, one))]
+    around = [Factors.functions_of_sums(summed, rows), Factors.of(nested, len(problem.y))]
+    around += [Factors.products_of(of_one)] if of_one else []
     return all_sums(
         dictionaries,
         chain(
             itself(problem, 2),
             divided(problem, nodes, 0),
-            divided(problem, functions, 0),
+            *(divided(problem, factors, 0) for factors in around),
             divided(problem, inside, 1, least=1),
             less(problem, inside, 1),
             less(problem, nodes.first(SIMPLE), 2, least=2),
