@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from contexts import columns_of, problem_of
 from prunesymnet.expression import canonical, evaluate
 from prunesymnet.search.settings import PRESETS
-from prunesymnet.search.stages.dictionaries import _formulas
+from prunesymnet.search.stages.exact_sums import formulas
 from prunesymnet.search.stages.member_quotients import quotients_with_a_member
 
 OPERATORS = PRESETS["default"].operators
@@ -17,7 +17,7 @@ OPERATORS = PRESETS["default"].operators
 def formulas_for(columns, target, operators=OPERATORS):
     problem = problem_of(columns, target, operators)
     hits, tested = quotients_with_a_member(problem)
-    return [proposal.expression for proposal in _formulas(problem, hits)], tested
+    return [proposal.expression for proposal in formulas(problem, hits)], tested
 
 
 LAWS = {

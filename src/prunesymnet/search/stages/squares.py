@@ -62,7 +62,7 @@ def propose(context: Context) -> Iterator[Batch]:
         found += _formulas(context, way.steps(place), chosen, signed)
         if len(found) >= LOOKED_AT:
             break
-    yield Batch(found, sums.count * len(usable))
+    yield Batch(found, len(sums.sets))
 
 
 def _formulas(context: Context, steps: tuple[Step, ...], chosen: tuple[Term, ...], signed: Array) -> Iterator[Proposal]:
@@ -85,10 +85,6 @@ class Sums:
         self.sets = np.array(list(combinations(range(1, len(terms)), TERMS)), dtype=np.int64).reshape(-1, TERMS)
         rows = np.linspace(0, self.values.shape[1] - 1, 2 * BASE).astype(int)
         self.base, self.further = rows[::2], rows[1::2]
-
-    @property
-    def count(self) -> int:
-        return int(2 ** len(self.base) * len(self.sets))
 
     def of_size(self, sizes: Array) -> Iterator[tuple[int, tuple[Term, ...], Array]]:
         """Which sums have these sizes [targets, rows] in every row: the number of the target, the terms, the values."""
