@@ -144,7 +144,6 @@ def _sums(context: Context, dictionaries: Sequence[Dictionary], products: Factor
             *(divided(problem, factors, 0) for factors in around),
             divided(problem, inside, 1, least=1),
             less(problem, inside, 1),
-            less(problem, nodes.first(SIMPLE), 2, least=2),
             divided(problem, products, 1, first=1),
             divided(problem, nodes.first(SIMPLE), 2, least=2),
         ),
