@@ -94,6 +94,24 @@ class Factors(NamedTuple):
         return cls(found, term)
 
     @classmethod
+    def sums_of(cls, terms: list[Term]) -> "Factors":
+        """The sums and differences of any two terms, and the squares of these."""
+        values = np.array([term.values for term in terms])
+        one, two = np.triu_indices(len(terms), k=1)
+        made = np.concatenate([values[one] + values[two], values[one] - values[two]])
+
+        def term(number: int) -> Term:
+            place, squared = number % len(made), number >= len(made)
+            k = place % len(one)
+            left, right = terms[one[k]].expression, terms[two[k]].expression
+            total = left + right if place < len(one) else left - right
+            return Term(both[number], total**2 if squared else total)
+
+        with np.errstate(all="ignore"):
+            both = np.concatenate([made, made**2]).reshape(-1, values.shape[-1])
+        return cls(both, term)
+
+    @classmethod
     def products_of(cls, terms: list[Term]) -> "Factors":
         """The products and quotients of any two terms."""
         values = np.array([term.values for term in terms])

@@ -38,6 +38,7 @@ from prunesymnet.search.stages.power_law import leading_product
 INSIDE = 2500  # nodes by which y is divided, or that are taken off it, before each function is undone
 SIMPLE = 60  # the same before two functions are undone, or where dictionaries are many
 SUMMED = 40  # terms of which two are added in a function by which y is divided
+WORDS = 60  # the same for sums, and squares of these, by which it is
 PRODUCTS = 4  # times as many products of powers as chains begin with
 LOOKED_AT = 8  # of the targets that are sums, the simplest: the same formula is found in several ways
 MOST_TERMS = 12  # of a sum: longer ones are what anything smooth can be written as
@@ -135,6 +136,7 @@ def _sums(context: Context, dictionaries: Sequence[Dictionary], products: Factor
     of_one = functions_of(problem.columns, problem.operators)
     nested = [term for row in rows for one in of_one if is_usable(term := in_function(row, one))]
     around = [Factors.functions_of_sums(summed, rows), Factors.of(nested, len(problem.y))]
+    around += [Factors.sums_of(list(dictionaries[0].terms[1 : WORDS + 1]))]
     around += [Factors.products_of(of_one)] if of_one else []
     return all_sums(
         dictionaries,
