@@ -46,7 +46,7 @@ FOUND = [
     "u - v + x + log(z)*(y*z + 6.99)",  # a product of two terms
     "u*x*y/z + log(log(v + 1))",  # the product of powers that y is nearest to
     "u*(v*y - log(x))*(y - z - 8)",  # by a sum of two terms
-    "(x*z - x/u + 2.3)/(y - log(u))**2",  # times a square of one
+    "(x*z - x/u + 2.3)/(y + log(u))**2",  # times a square of one
     "exp(y)*(y + log(x) - 8)/cos(x)",  # divided by two functions
     "exp(-exp(u))*(x - u*x + z + sin(y) + 1.03)",  # by a function inside a function
     "exp((u + y - 8.1)/x) - log(z)",  # in a function, less a node
