@@ -19,6 +19,7 @@ it.
 exp(-0.102*x) (2, 40)
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -62,15 +63,19 @@ CONSTANTS = ("t", "m", "p")  # inside templates
 @dataclass(frozen=True, eq=False)
 class Family:
     """`template` is a formula of g; its free constants are those inside, and `grid` says which are tried for the values
-    of g: [members, constants], in the order in which they stand in the template."""
+    of g: [members, constants], in the order in which they stand in the template. `centre`: which of them says where
+    among the values of g it is (None: none does)."""
 
     template: Expression
     grid: Callable[[Array], Array]
+    centre: int | None = None
 
     @classmethod
     def of(cls, template: str, grid: Callable[[Array], Array]) -> "Family":
-        """From a text in which t, m and p are the constants."""
-        return cls(parse(template).substitute(dict.fromkeys(CONSTANTS, Constant(1.0))), grid)
+        """From a text in which t, m and p are the constants; m is the centre."""
+        places = [name for name in re.findall(r"\b\w+\b", template) if name in CONSTANTS]
+        centre = places.index("m") if "m" in places else None
+        return cls(parse(template).substitute(dict.fromkeys(CONSTANTS, Constant(1.0))), grid, centre)
 
     @cached_property
     def program(self) -> Program:

@@ -42,6 +42,16 @@ def test_noise_does_not_hide_it(text):
     assert np.mean((values - truth) ** 2) < np.mean(noise**2)
 
 
+def test_two_peaks_that_overlap_are_told_apart():
+    text = "1.9*exp(-5*(x - 2.5)**2) + 1.55*exp(-1.66*(x - 5.8)**2) + 1.57*exp(-1.72*(x - 6.8)**2)"
+    truth = evaluate(parse(text), {"x": X}).values
+    noise = 0.01 * np.random.default_rng(0).normal(size=len(X))
+    found = min(proposals(truth + noise), key=lambda proposal: proposal.unexplained).expression
+    assert np.mean((evaluate(found, {"x": X}).values - truth) ** 2) < 0.3 * np.mean(noise**2)
+    for centre in (2.5, 5.8, 6.8):  # and not one wide peak less another
+        assert min(abs(abs(constant) - centre) for constant in found.constants) < 0.1
+
+
 def test_terms_of_several_columns_are_added():
     rng = np.random.default_rng(0)
     columns = {name: rng.uniform(0.2, 4.0, 80) for name in "xy"}

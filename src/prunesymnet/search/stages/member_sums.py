@@ -36,6 +36,7 @@ STARTS = 4  # of each two families, from other points of the grid: sums of peaks
 BEAM, OF_ONE_FAMILY = 3, 2  # sums that go on: the shortest descriptions, and of members of one family
 ALIKE = 2  # sums of the same families that go on...
 SAME = 1.0  # ...and bits: those that differ in fewer have come to the same place
+APART = (0.05, 0.1, 0.2)  # of the range: how far from each other two peaks begin that were taken for one
 REFINED = 100  # sums of a step, at most
 MOVES = 16  # of a refinement: several members move at once
 PROPOSED = 8  # of each step
@@ -143,6 +144,13 @@ def _two_for_one(found: Members, target: Target, one: Sum) -> Iterator[Start]:
             new = alike[list(hit.members)]
             begin = np.concatenate([inside, found.inside[new]])
             yield _hit(found, target, (*rest, *map(int, new)), hit.unexplained), begin
+        # The best two may be wide and cancel, on the way to a derivative: two that stand side by side are tried, too.
+        member = one.members[k]
+        centre = found.families[int(found.family[member])].centre
+        for apart in APART if centre is not None else ():
+            both = np.repeat(one.inside[[k]], 2, axis=0)
+            both[:, centre] += np.array([-0.5, 0.5]) * apart * np.ptp(found.nodes[int(found.node[member])].values)
+            yield _hit(found, target, (*rest, member, member)), np.concatenate([inside, both])
 
 
 def _with_one_less(found: Members, target: Target, sums: list[Sum]) -> Iterator[Start]:
