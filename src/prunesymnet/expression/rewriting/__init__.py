@@ -30,7 +30,7 @@ from prunesymnet.expression.canonical.numbers import OutOfRange
 from prunesymnet.expression.canonical.terms import to_tree
 from prunesymnet.expression.rewriting.hyperbolic import one_hyperbolic
 from prunesymnet.expression.rewriting.likeness import flat
-from prunesymnet.expression.rewriting.powers import one_power, one_square
+from prunesymnet.expression.rewriting.powers import no_square, one_power, one_square
 from prunesymnet.expression.rewriting.products import divided, one_product
 from prunesymnet.expression.rewriting.ties import tied
 from prunesymnet.expression.rewriting.waves import one_wave
@@ -56,12 +56,14 @@ def fewer_constants(expression: Expression) -> Iterator[Expression]:
 
 
 def _other_forms(node: Apply) -> list[Expression]:
-    """Of a sum or a quotient, those that are no longer."""
+    """Of a sum or a quotient, those that are no longer, and a sum without a square."""
+    longer: list[Expression] = []
     if _is_sum(node):
         terms = flat(to_terms(node))
         kinds = (one_square, one_power, one_wave, one_hyperbolic)
         forms = [to_tree(form) for form in (terms, *(form for kind in kinds for form in kind(terms)))]
         forms += one_product(terms)
+        longer = list(map(to_tree, no_square(to_terms(node))))
     elif node.operator.name == "/":
         above, below = node.operands
         steps = divided(flat(to_terms(above)), flat(to_terms(below)))
@@ -71,7 +73,7 @@ def _other_forms(node: Apply) -> list[Expression]:
         forms = [form for form in forms if len(form.constants) < free or not free]
     else:
         return []
-    return [form for form in dict.fromkeys(forms) if form.complexity <= node.complexity]
+    return [form for form in dict.fromkeys(forms) if form.complexity <= node.complexity] + longer
 
 
 def _is_sum(node: Expression) -> bool:

@@ -1,12 +1,12 @@
-"""A sum that is nearly a square, of two terms or more, or a higher power."""
+"""A sum that is nearly a square, of two terms or more, or a higher power; and one that is only part of a square."""
 
 import math
 from collections.abc import Iterator
 
 from prunesymnet.expression.canonical import algebra
 from prunesymnet.expression.canonical.numbers import Number, is_one, over, size
-from prunesymnet.expression.canonical.terms import Atom, Monomial, Terms, function_atom, plain, single
-from prunesymnet.expression.rewriting.likeness import ABOUT, alike, exact_or_free
+from prunesymnet.expression.canonical.terms import GROUP, Atom, Monomial, Terms, function_atom, plain, single
+from prunesymnet.expression.rewriting.likeness import ABOUT, alike, exact_or_free, flat
 
 
 def one_square(terms: Terms) -> Iterator[Terms]:
@@ -29,6 +29,18 @@ def one_square(terms: Terms) -> Iterator[Terms]:
             inner = algebra.add(*(algebra.scale(roots[m], part) for m, part in parts.items()))
             rest = {m: c for m, c in terms.items() if m not in signs and m not in mixed}
             yield algebra.add(rest, algebra.scale(algebra.to_power(inner, 2), terms[first]))
+
+
+def no_square(terms: Terms) -> Iterator[Terms]:
+    """With a*(u + b)**2 + c multiplied out, where c is about -a*b**2: a*u**2 + 2*a*b*u may be longer, and has one
+    constant less."""
+    offset = terms.get((), 0)
+    for monomial, factor in terms.items():
+        square = next((atom.terms for atom, e in monomial if atom.rank == GROUP and e == 2 and len(monomial) == 1), {})
+        own = square.get((), 0)
+        if own and offset and math.isclose(offset, -factor * own * own, rel_tol=ABOUT):
+            rest = {m: c for m, c in terms.items() if m not in (monomial, ())}
+            yield algebra.add(rest, {m: c for m, c in flat({monomial: factor}).items() if m})
 
 
 def _root(monomial: Monomial) -> Terms | None:
