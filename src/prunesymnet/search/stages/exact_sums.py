@@ -35,7 +35,8 @@ from prunesymnet.search.stages.missing_terms import NODES, without_functions
 from prunesymnet.search.stages.polynomials import weighted_sum
 from prunesymnet.search.stages.power_law import leading_product
 
-INSIDE = 2500  # nodes by which y is divided, or that are taken off it, before each function is undone
+INSIDE = 2500  # nodes by which y is divided before each function is undone
+TAKEN_OFF = 600  # the same for nodes that are taken off it
 SIMPLE = 60  # the same before two functions are undone, or where dictionaries are many
 SUMMED = 40  # terms of which two are added in a function by which y is divided
 WORDS = 60  # the same for sums, and squares of these, by which it is
@@ -145,7 +146,7 @@ def _sums(context: Context, dictionaries: Sequence[Dictionary], products: Factor
             divided(problem, nodes, 0),
             *(divided(problem, factors, 0) for factors in around),
             divided(problem, inside, 1, least=1),
-            less(problem, inside, 1),
+            less(problem, nodes.first(TAKEN_OFF), 1),
             divided(problem, products, 1, first=1),
             divided(problem, nodes.first(SIMPLE), 2, least=2),
         ),

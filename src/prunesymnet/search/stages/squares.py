@@ -32,7 +32,7 @@ SQUARED, NODES = 60, 30  # products of powers by whose squares y is divided, and
 BASE = TERMS + 1  # rows that say what a sum of so many terms and a constant is
 CLOSE = 1e-6  # of the size in a further row: rounding errors of four rows grow
 SINGULAR = 1e-9  # of the terms' sizes: what is left of a set of terms that depend on one another in these rows
-AT_A_TIME = 500  # sets of terms
+AT_A_TIME = 64  # sets of terms: what they predict for all targets fits into a cache
 LOOKED_AT = 4
 
 
@@ -104,20 +104,26 @@ class Sums:
         right = (given - start[:, None, None]).transpose(1, 0, 2).reshape(TERMS, -1)
         begin = np.repeat(start, signs.shape[1])
         seen = np.repeat(sizes[:, self.further], signs.shape[1], axis=0).T  # [rows, targets * ways]
+        terms = self.values - origin[:, None]
+        inverse = _inverse(terms[:, solved_by][self.sets].transpose(0, 2, 1))
+        further = terms[:, self.further][self.sets].transpose(0, 2, 1)  # [sets, rows, terms]
+        ahead = further @ inverse  # what each solving row adds to a further one
         for low in range(0, len(self.sets), AT_A_TIME):
-            sets = self.sets[low : low + AT_A_TIME]
-            inverse = _inverse((self.values[sets][:, :, solved_by] - origin[sets][:, :, None]).transpose(0, 2, 1))
-            ahead = self.values[sets][:, :, self.further] - origin[sets][:, :, None]  # [sets, terms, rows]
-            rows = np.einsum("stf,str->sfr", ahead, inverse)  # what each row that solves adds to a further one
-            off = np.abs(np.abs(rows[:, 0] @ right + begin) - seen[0])
-            close, at = np.nonzero(off <= CLOSE * seen[0])
-            predicted = np.einsum("kfr,rk->fk", rows[close], right[:, at]) + begin[at]
-            exact = (np.abs(np.abs(predicted) - seen[:, at]) <= CLOSE * seen[:, at]).all(axis=0)
-            for s, place in zip(close[exact].tolist(), at[exact].tolist(), strict=True):
-                values = (inverse[s] @ right[:, place]) @ (self.values[sets[s]] - origin[sets[s]][:, None])
+            rows = ahead[low : low + AT_A_TIME]
+            predicted = rows[:, 0] @ right
+            predicted += begin
+            np.abs(predicted, out=predicted)
+            predicted -= seen[0]
+            np.abs(predicted, out=predicted)
+            places = np.flatnonzero(predicted <= CLOSE * seen[0])
+            close, at = np.divmod(places, predicted.shape[1])
+            every = np.einsum("kfr,rk->fk", rows[close], right[:, at]) + begin[at]
+            exact = (np.abs(np.abs(every) - seen[:, at]) <= CLOSE * seen[:, at]).all(axis=0)
+            for s, place in zip((low + close[exact]).tolist(), at[exact].tolist(), strict=True):
+                values = (inverse[s] @ right[:, place]) @ terms[self.sets[s]]
                 target = place // signs.shape[1]
                 signed = np.where(values + begin[place] < 0, -sizes[target], sizes[target])
-                chosen = self.terms[0], *(self.terms[k] for k in sets[s])
+                chosen = self.terms[0], *(self.terms[k] for k in self.sets[s])
                 if Dictionary.of(chosen).holds(signed[None])[0]:
                     yield target, chosen, signed
 

@@ -32,7 +32,7 @@ Complex = NDArray[np.complex64]
 FEW = 0.5  # of the terms, for what is left of y by a term, a factor or a function, and beside one of any frequency
 FREQUENCIES = 64  # of the third term, where it may have any: up to ten waves over its range
 BESIDE = 24  # terms beside which such a wave may stand
-AT_A_TIME = 512  # first terms and pairs of these whose products with all others are made
+AT_A_TIME = 64  # first terms and pairs of these: what their products with all others take fits into a cache
 LOOKED_AT = 32  # of a target, in full: the squared size is rough
 PROPOSED = 4
 LARGEST = 1e4  # radians: in single precision more is not told apart
@@ -47,7 +47,7 @@ def propose(context: Context) -> Iterator[Batch]:
         return
     terms, nested = [words.term(int(k)) for k in usable], words.function[usable] >= 0
     queries = [Query(target, (term,)) for term in terms[:BESIDE]]
-    queries += map(Query, unwrap(target, context.simple_factors(context.budget.factors), problem.operators)[1:])
+    queries += map(Query, unwrap(target, context.simple_factors(context.budget.sum_factors), problem.operators)[1:])
     few = math.ceil(FEW * len(terms))
     for sums, asked in (
         (Sums.of(terms, nested, pairs_of=len(terms)), [Query(target)]),
@@ -109,19 +109,18 @@ class Sums:
         sizes, places = [], []
         for start in range(0, len(self.first), AT_A_TIME):
             both = (self.first_turns[start : start + AT_A_TIME] * target) @ self.second_turns.T
-            size = (both.real**2 + both.imag**2).reshape(-1)
-            most = min(LOOKED_AT, len(size))
-            found = np.argpartition(-size, most - 1)[:most]
-            sizes.append(size[found])
-            places.append(found + start * len(self.second))
-        order = np.argsort(-np.concatenate(sizes), kind="stable")[:LOOKED_AT]
-        one, two = np.divmod(np.concatenate(places)[order], len(self.second))
+            size = both.real**2 + both.imag**2
+            best = size.argmax(axis=1)
+            sizes.append(size[np.arange(len(best)), best])
+            places.append(best)
+        one = np.argsort(-np.concatenate(sizes), kind="stable")[:LOOKED_AT]
+        two = np.concatenate(places)[one]
         coefficients = self.first[one] + self.second[two]
         coefficients *= np.where(coefficients.sum(axis=1, keepdims=True) < 0, -1, 1)  # that is a phase, too
         inside = coefficients @ np.array([term.values for term in self.terms])
         left = unexplained(np.stack([np.sin(inside), np.cos(inside)], axis=1), regression).tolist()
         is_nested = (coefficients[:, self.nested] != 0).any(axis=1)
-        good = [k for k in range(len(order)) if coefficients[k].any() and (left[k] < NESTED or not is_nested[k])]
+        good = [k for k in range(len(one)) if coefficients[k].any() and (left[k] < NESTED or not is_nested[k])]
         different = {coefficients[k].tobytes(): k for k in good}
         return [Hit(left[k], query, Term(inside[k], self.formula(coefficients[k]))) for k in different.values()]
 
