@@ -252,6 +252,11 @@ class Members:
             columns=self.columns[some], complexity=self.complexity[some],
         )  # fmt: skip
 
+    def values(self, member: int, inside: Array) -> Array:
+        """Those of a member with other constants inside."""
+        program = self.families[int(self.family[member])].program
+        return program.values({"g": self.nodes[int(self.node[member])].values}, inside[: len(program.constants)])
+
     @cached_property
     def groups(self) -> list[slice]:
         """The members of each family and node: they lie side by side."""

@@ -32,6 +32,11 @@ class Refined:
     inside: Array
     unexplained: Array
 
+    def values(self, hit: int) -> Array:
+        """Those of the members of a hit [members, rows]."""
+        places = zip(self.hits[hit].members, self.inside[hit], strict=False)
+        return np.array([self.found.values(member, inside) for member, inside in places])
+
     def terms(self, hit: int) -> list[Term]:
         """The members of a hit."""
         out = []

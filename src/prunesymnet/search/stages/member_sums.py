@@ -100,7 +100,7 @@ def _sums(context: Context, found: Members, target: Target) -> Iterator[Batch]:
     for _ in range(STEPS):
         proposals = [Proposal(Query(target).formula(one.terms), max(one.unexplained, EXACT)) for one in sums]
         yield Batch(proposals[:PROPOSED], scored)
-        beam = [*sums[:BEAM], *[one for one in sums[BEAM:] if len(_families(found, one)) == 1][:OF_ONE_FAMILY]]
+        beam = [*sums[:BEAM], *[one for one in sums[BEAM:] if len(_families(found, one.members)) == 1][:OF_ONE_FAMILY]]
         if not beam or beam[0].unexplained < EXACT:
             return
         context.check()
@@ -111,8 +111,8 @@ def _sums(context: Context, found: Members, target: Target) -> Iterator[Batch]:
             return
 
 
-def _families(found: Members, one: Sum) -> set[int]:
-    return {int(found.family[member]) for member in one.members}
+def _families(found: Members, chosen: tuple[int, ...]) -> set[int]:
+    return {int(found.family[member]) for member in chosen}
 
 
 def _hit(found: Members, target: Target, chosen: tuple[int, ...], unexplained: float = 0.0) -> Hit:
@@ -135,7 +135,7 @@ def _two_for_one(found: Members, target: Target, one: Sum) -> Iterator[Start]:
     """A sum with two members of its families in place of one: what was taken for one peak may be two."""
     if len(one.members) >= MOST_TERMS:
         return
-    alike = np.flatnonzero(np.isin(found.family, list(_families(found, one))))
+    alike = np.flatnonzero(np.isin(found.family, list(_families(found, one.members))))
     some = found.take(alike)
     for k in range(len(one.members)):
         rest, inside = one.members[:k] + one.members[k + 1 :], np.delete(one.inside, k, axis=0)
@@ -177,25 +177,26 @@ def _best(found: Members, target: Target, starts: Iterator[Start] | list[Start])
     chosen = sorted(starts, key=lambda start: start[0].unexplained)[:REFINED]
     hits = [hit for hit, _ in chosen]
     after = refined(hits, found, steps=MOVES, begin=[begin for _, begin in chosen])
-    sums = []
-    for k, hit in enumerate(hits):
-        terms, left = tuple(after.terms(k)), float(after.unexplained[k])
-        bits = _bits(found, target, hit, terms, left)
-        if math.isfinite(bits):
-            sums.append(Sum(hit.members, after.inside[k, : len(hit.members)], terms, left, bits))
-    different: dict[tuple[tuple[int, int], ...], list[Sum]] = {}
-    for one in sorted(sums, key=lambda one: one.bits):
-        kind = tuple(sorted((int(found.family[member]), int(found.node[member])) for member in one.members))
-        known = different.setdefault(kind, [])
-        if len(known) < ALIKE and not any(math.isclose(one.bits, other.bits, abs_tol=SAME) for other in known):
-            known.append(one)
-    return sorted((one for known in different.values() for one in known), key=lambda one: one.bits)
+    left = after.unexplained
+    bits = [_bits(found, target, hit, after.values(k), float(left[k])) for k, hit in enumerate(hits)]
+    different: dict[tuple[tuple[int, int], ...], list[int]] = {}
+    for k in sorted((k for k in range(len(hits)) if math.isfinite(bits[k])), key=lambda k: bits[k]):
+        kind = tuple(sorted((int(found.family[member]), int(found.node[member])) for member in hits[k].members))
+        alike = different.setdefault(kind, [])
+        if len(alike) < ALIKE and not any(math.isclose(bits[k], bits[other], abs_tol=SAME) for other in alike):
+            alike.append(k)
+    kept = sorted((k for alike in different.values() for k in alike), key=lambda k: bits[k])
+    pure = [k for k in kept[PROPOSED:] if len(_families(found, hits[k].members)) == 1]
+    return [
+        Sum(hits[k].members, after.inside[k, : len(hits[k].members)], tuple(after.terms(k)), float(left[k]), bits[k])
+        for k in (*kept[:PROPOSED], *pure[:OF_ONE_FAMILY])
+    ]
 
 
-def _bits(found: Members, target: Target, hit: Hit, terms: tuple[Term, ...], left: float) -> float:
+def _bits(found: Members, target: Target, hit: Hit, values: Array, left: float) -> float:
     """To describe a sum that leaves so much. Terms larger than what they add up to cancel, which takes more digits."""
     rows = int((target.weights > 0).sum())
-    columns = np.array([np.ones_like(target.values), *(term.values for term in terms)])
+    columns = np.vstack([np.ones_like(target.values), values])
     mean = np.average(target.values, weights=target.weights)
     spread = math.sqrt(target.weights @ (target.values - mean) ** 2)
     if not np.isfinite(columns).all() or not spread:

@@ -43,7 +43,7 @@ def propose(context: Context) -> Iterator[Batch]:
     problem, names, target = context.problem, functions_of(context), context.problem.target
     words = words_of(problem.columns, problem.operators, context.budget.wave_words)
     usable = np.flatnonzero(np.abs(words.values).max(axis=1, initial=0.0) < LARGEST)
-    if not len(usable):
+    if not len(usable) or len(problem.columns) == 1:  # of one column, all terms are nearly alike
         return
     terms, nested = [words.term(int(k)) for k in usable], words.function[usable] >= 0
     queries = [Query(target, (term,)) for term in terms[:BESIDE]]
