@@ -112,6 +112,16 @@ PLANS: dict[str, tuple[Runs, ...]] = {
         Runs(("ours",), sets=("laboratory",), **TEXTBOOK, noise=(0.0, NOISE), noise_of=("value",)),
         Runs(("ours",), sets=("laboratory",), **TEXTBOOK, noise=(MORE_NOISE,), noise_of=("spread",)),
     ),
+    # sums of peaks, decays and steps, with errors of a part of the spread
+    "spectra": (
+        Runs(
+            ("ours",),
+            sets=("spectra",),
+            seconds=(TEXTBOOK_LIMIT,),
+            noise=(0.0, NOISE, MORE_NOISE),
+            noise_of=("spread",),
+        ),
+    ),
     # laws in SI units, with errors of a part of each value: their values reach over many decades
     "si": (Runs(("ours", "operon", "operon-mdl"), sets=("si",), noise=(0.0, NOISE), noise_of=("value",)),),
     # the same problems in other units, and beside columns that have nothing to do with them

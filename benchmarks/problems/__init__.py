@@ -9,6 +9,7 @@ them: nobody looks at what a search misses there, so that nothing is made for th
 hydraulics to psychology.
 `si` has laws of physics and chemistry in SI units, with the constants of nature as numbers: their columns reach from
 1e-36 to 1e30, and most are drawn evenly on a logarithmic scale, over two to ten decades.
+`spectra` has sums of curves of one column, such as peaks, decays and steps, whose constants were drawn at random.
 `random-7` is the set that `random_formulas.py` draws from seed 7; those of other seeds are named alike.
 Left out is what the operators cannot say: keijzer-06 (a sum of x terms), feynman-I-26-2 and I-30-5 (arcsin).
 
@@ -30,7 +31,7 @@ from prunesymnet.expression import Apply, Constant, Expression, canonical, fold,
 from prunesymnet.expression.sampling import sample as sample
 
 Array = NDArray[np.float64]
-QUANTITIES = ("textbook", "textbook-fair", "laboratory", "si")  # sets whose columns are quantities of nature
+QUANTITIES = ("textbook", "textbook-fair", "laboratory", "si", "spectra")  # sets whose columns are quantities of nature
 SETS = ("paper", "nguyen", "jin", "keijzer", "vladislavleva", "feynman", "strogatz", *QUANTITIES)
 
 

@@ -14,7 +14,7 @@ HEADS = {"koza": "Koza", "korns": "Korns", "ode": "ODE", "livermore": "Livermore
          "aifeynman3": "AIFeynman3", "nguyen": "Nguyen", "jin": "Jin", "keijzer": "Keijzer",
          "vladislavleva": "Vladislavleva", "feynman": "Feynman", "strogatz": "Strogatz",
          "textbook": "textbook", "textbook-fair": "textbook, fair", "laboratory": "laboratory",
-         "si": "SI units"}  # fmt: skip
+         "spectra": "spectra", "si": "SI units"}  # fmt: skip
 
 
 class Table(NamedTuple):

@@ -69,6 +69,20 @@ def laboratory(runs: pd.DataFrame) -> Table | None:
     return Table("Laws of a laboratory", caption, with_heads(lines), chosen) if lines else None
 
 
+def spectra(runs: pd.DataFrame) -> Table | None:
+    """Sums of peaks, decays and steps, without noise and with errors of a part of the spread."""
+    usual = (runs["points"] == POINTS) & (runs["limit"] == TEXTBOOK_LIMIT) & (runs["seed"] == 0)
+    chosen = runs[usual & (runs["set"] == "spectra")]
+    lines = _exact_and_noisy(chosen)
+    caption = (
+        f"{len(load('spectra'))} sums of curves of one column, two to four Gaussian lines or other peaks, decays and "
+        "steps, with constants drawn at random: recovered where points are exact, and with the right form where they "
+        f"have errors of a part of the target's standard deviation; {POINTS} points, {TEXTBOOK_LIMIT:g} s on one core, "
+        "seed 0."
+    )
+    return Table("Spectra", caption, with_heads(lines), chosen) if lines else None
+
+
 def _exact_and_noisy(chosen: pd.DataFrame) -> list[dict[str, str]]:
     """A line for each method: what it finds without noise and with it, and in how many seconds (medians)."""
     lines = []

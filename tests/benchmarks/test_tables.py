@@ -500,6 +500,14 @@ def test_laws_of_a_laboratory_are_counted_exact_and_with_errors_of_both_kinds():
     assert (line["exact"], line["1% of each value"], line["5% of the spread"]) == ("1 of 2", "1 of 1", "0 of 1")
 
 
+def test_spectra_are_counted_exact_and_with_errors():
+    law = {"set": "spectra", "group": "spectra", "points": 128, "limit": 20.0}
+    runs = [row(problem="two-lines-1", **law), row(problem="two-steps-1", recovered=False, **law)]
+    runs += [row(problem="two-lines-1", noise=0.05, noise_of="spread", **law)]
+    (line,) = textbook.spectra(frame(runs)).cells.to_dict("records")
+    assert (line["exact"], line["5% of the spread"]) == ("1 of 2", "1 of 1")
+
+
 def test_what_was_missed_is_sorted_by_whether_the_rows_speak_for_the_law():
     noise = {"noise": 0.05, "noise_of": "value"} | CURVE
     runs = [row(problem=name, recovered=False, why="longer", **noise) for name in ("planck", "bragg")]
