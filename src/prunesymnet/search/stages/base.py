@@ -197,6 +197,7 @@ class Context:
     stages: tuple[Stage, ...]  # those that are switched on
     settings: SearchSettings
     train: Dataset  # all rows that candidates are fitted on; the problem has some of them
+    reduced: bool = False  # whether the problem is a part of another, or has groups of its columns
     check: Callable[[], None] = lambda: None
     ask: Callable[[Iterator[Part]], Iterator[tuple[Part, Batch]]] = one_by_one
 
@@ -207,7 +208,7 @@ class Context:
 
     def of(self, problem: Problem) -> "Context":
         """The same with another problem, from the start."""
-        return replace(self, problem=problem, budget=Budget.of(0))
+        return replace(self, problem=problem, budget=Budget.of(0), reduced=True)
 
     def run(self, *when: When) -> Iterator[tuple[Stage, Batch]]:
         """The batches of all stages that have their turn: together, or after a level, where each looks at the formulas

@@ -28,7 +28,9 @@ from prunesymnet.structure.reduction import TARGET, Reduction
 FACTORS = 2  # products of powers to divide y by: they differ by powers of the group, and either may leave less to find
 WAYS = (4, 2)  # of a factor and a group, or one over it, that are searched at the first level and at each later one
 # Stages whose turn is when all ways have been tried.
-SLOW = ("beside", "apart", "sure_parts", "in_groups_again", "query_pairs", "pursuit")
+SLOW = (
+    "wave_sums", "squares", "apart", "sure_parts", "query_pairs", "pursuit", "beside", "in_groups_again",
+)  # fmt: skip
 BEST = 3  # formulas of the first factor of a product, with which the second is searched
 AS_FITTED = 1e-6  # of the variation: what a spline leaves, below which formulas of a factor are not told apart
 
@@ -80,7 +82,7 @@ def of_groups(context: Context, found: Found, names: list[str], *, again: bool) 
     for k in order:
         if ("way", k) not in context.memory:
             reduced = reduced_problem(context.problem, *ways[k], names)
-            inner = None if reduced is None else replace(context, problem=reduced.problem)
+            inner = None if reduced is None else replace(context, problem=reduced.problem, reduced=True)
             context.memory["way", k] = reduced, inner
         reduced, inner = context.memory["way", k]
         if reduced is not None and inner is not None:
@@ -122,7 +124,7 @@ def _stages(*, slow: bool) -> Callable[[Stage], bool]:
 
 def batches_of(context: Context, problem: Problem) -> Iterator[Batch]:
     """Of the stages that are not slow, on another problem."""
-    parts = replace(context, problem=problem).parts(When.START, When.LEVEL, wanted=_stages(slow=False))
+    parts = replace(context, problem=problem, reduced=True).parts(When.START, When.LEVEL, wanted=_stages(slow=False))
     for _, batch in one_by_one(parts):
         yield batch
         context.check()  # who asks may want all of them before it gives any

@@ -68,6 +68,7 @@ def propose(context: Context) -> Iterator[Batch]:
     if len(found):
         yield Batch(squares(found, problem.target), len(found))
     kinds: tuple[list[Family], ...] = ([*simple, *located, *waves], [*simple, *located], simple)
+    kinds = kinds[-1:] if context.reduced else kinds  # a curve of a group is one, not a spectrum
     every = (members(columns, [LINE, *families]) for families in kinds)
     several = next((found for found in every if len(found) ** 2 <= most), None)
     if several is not None and len(several):
@@ -102,6 +103,8 @@ def _sums(context: Context, found: Members, target: Target) -> Iterator[Batch]:
         yield Batch(proposals[:PROPOSED], scored)
         beam = [*sums[:BEAM], *[one for one in sums[BEAM:] if len(_families(found, one.members)) == 1][:OF_ONE_FAMILY]]
         if not beam or beam[0].unexplained < EXACT:
+            return
+        if context.reduced:
             return
         context.check()
         longer = _best(found, target, [*_with_one_more(found, target, beam), *_two_for_one(found, target, beam[0])])

@@ -38,7 +38,7 @@ LOOKED_AT = 4
 
 def propose(context: Context) -> Iterator[Batch]:
     given, problem = known(context), context.problem
-    if given is None or len(problem.y) <= 2 * BASE:
+    if given is None or len(problem.y) <= 2 * BASE or len(problem.columns) == 1:
         return
     nodes = Factors.nodes(context.single_bank.first(NODES))
     squared = [given.products.term(k) for k in range(min(SQUARED, len(given.products.values)))]
