@@ -82,6 +82,8 @@ def many_rows():
     kept += [row("ours", problem, unrelated=2, **curve) for problem in ("planck", "bragg")]
     law = curve | {"set": "laboratory", "group": "laboratory"}
     kept += [row("ours", "atwood", noise=noise, noise_of="value", **law) for noise in (0.0, 0.01)]
+    sums = {"set": "spectra", "group": "spectra", "limit": 20.0}
+    kept += [row("ours", "two-lines-1", noise=noise, noise_of="spread", **sums) for noise in (0.0, 0.05)]
     kept += [row("ours", "si-spring", set="si", group="si", noise=noise, noise_of="value") for noise in (0.0, 0.01)]
     for method, name in product(("ours", "operon"), methods.FURTHER):
         kept += [row(method, problem.name, 0, set=name, group=name) for problem in load(name)[:2]]

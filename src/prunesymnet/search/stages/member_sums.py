@@ -102,9 +102,7 @@ def _sums(context: Context, found: Members, target: Target) -> Iterator[Batch]:
         proposals = [Proposal(Query(target).formula(one.terms), max(one.unexplained, EXACT)) for one in sums]
         yield Batch(proposals[:PROPOSED], scored)
         beam = [*sums[:BEAM], *[one for one in sums[BEAM:] if len(_families(found, one.members)) == 1][:OF_ONE_FAMILY]]
-        if not beam or beam[0].unexplained < EXACT:
-            return
-        if context.reduced:
+        if context.reduced or not beam or beam[0].unexplained < EXACT:
             return
         context.check()
         longer = _best(found, target, [*_with_one_more(found, target, beam), *_two_for_one(found, target, beam[0])])
