@@ -132,6 +132,8 @@ def _sums(context: Context, dictionaries: Sequence[Dictionary], products: Factor
     """y itself, and divided by nodes, as sums."""
     problem, nodes = context.problem, Factors.nodes(context.single_bank.first(NODES))
     inside = nodes.first(INSIDE)
+    # What a smooth curve of one column leaves of another is smooth, too, and nearly any sum.
+    taken_off = nodes.first(TAKEN_OFF if len(problem.columns) > 1 else 0)
     summed = list(without_functions(dictionaries[0]).terms[:SUMMED])
     rows = functions_in(problem.operators)
     of_one = functions_of(problem.columns, problem.operators)
@@ -146,7 +148,7 @@ def _sums(context: Context, dictionaries: Sequence[Dictionary], products: Factor
             divided(problem, nodes, 0),
             *(divided(problem, factors, 0) for factors in around),
             divided(problem, inside, 1, least=1),
-            less(problem, nodes.first(TAKEN_OFF), 1),
+            less(problem, taken_off, 1),
             divided(problem, products, 1, first=1),
             divided(problem, nodes.first(SIMPLE), 2, least=2),
         ),
