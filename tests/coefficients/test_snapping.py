@@ -40,6 +40,14 @@ def test_the_papers_worked_example(noise, seed):
     assert found.expression == parse("x1**3/5 + x2**3/2 - x1 - x2")
 
 
+@pytest.mark.parametrize("phase", [0.3, 2.0, -1.2, -9.65])
+def test_two_waves_become_one_though_its_phase_rounds_more_than_their_amplitudes(phase):
+    x = np.linspace(-5, 5, 60)
+    found = snap(parse("1.1*cos(x) - 0.3*sin(x)"), make_dataset(x, np.cos(x + phase), names=["x"]))
+    assert str(found.expression).count("(") == 1
+    assert found.mse < 1e-24
+
+
 @pytest.mark.parametrize("method", ["lm", "bfgs"])
 def test_with_the_papers_own_optimiser(method):
     x = np.linspace(-5, 5, 60)

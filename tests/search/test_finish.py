@@ -4,6 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
 from clocks import Clock
 from prunesymnet.coefficients import covariance, fit
@@ -136,8 +139,18 @@ def test_a_pole_between_the_rows_makes_a_description_longer_unless_it_is_exact()
     table = data("1/x**3")
     finish = Finish(Rows.of(table, SETTINGS), SETTINGS.rules(), SETTINGS)
     exact = measure(parse("1.0/x**3"), table)
-    assert finish.length(exact) == description_length(exact, table)
+    assert finish.length(exact) == description_length(exact, table, noise=finish.no_error)
     assert finish.rows.between.penalty(exact.expression) > 0
+
+
+@given(far=st.floats(1e13, 1e17), slope=st.floats(0.1, 10))
+@hypothesis_settings(max_examples=20)
+def test_of_two_exact_formulas_the_shorter_has_the_shorter_description_whatever_rounding_leaves(far, slope):
+    table = data(f"{slope}*x + y")
+    finish = Finish(Rows.of(table, SETTINGS), SETTINGS.rules(), SETTINGS)
+    law = measure(parse(f"{slope * (1 + 1e-14)}*x + y"), table)
+    with_a_pole = measure(parse(f"{far}*({slope}*x + y)/({far} - x)"), table)
+    assert finish.length(law) < finish.length(with_a_pole)
 
 
 def ties(table, *formulas, settings=SETTINGS):

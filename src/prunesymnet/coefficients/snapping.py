@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.coefficients.closed_forms import closed_forms
-from prunesymnet.coefficients.description import described, formula_bits
+from prunesymnet.coefficients.description import described, formula_bits, residual_bits
 from prunesymnet.coefficients.fit import Fit, FitSettings, fit
 from prunesymnet.coefficients.uncertainty import covariance
 from prunesymnet.data import Dataset
@@ -172,6 +172,17 @@ class _State:
         errors = np.sqrt(np.diagonal(covariance(result.expression, data, least_rms=least)))
         return cls(result, errors, least, length)
 
+    def length_above(self, noise: float, data: Dataset) -> float:
+        """The description length if residuals up to this root mean square are of no interest, too."""
+        own = max(self.fit.mse, self.noise**2, data.known_variance)
+        return self.length + float(residual_bits(data.rows, max(own, noise**2)) - residual_bits(data.rows, own))
+
+    def is_shorter(self, other: "_State", data: Dataset, saves: float) -> bool:
+        """Whether it saves more than so many bits. What rounding leaves of the one is of no interest in the other: of
+        two formulas that fit exactly it decides nothing."""
+        noise = max(self.noise, other.noise)
+        return self.length_above(noise, data) < other.length_above(noise, data) - saves
+
 
 _Choices = list[tuple[int, float, Expression]]  # (constant, distance, what to put in its place)
 _Suggest = Callable[["_State", "SnapSettings"], _Choices]
@@ -263,7 +274,7 @@ class _Rounding:
             max(self.base.fit.mse, self.data.known_variance) * growth,
             max(4 * after.noise, 4 * self.base.noise, invisible) ** 2,
         )
-        return after if after.fit.mse <= allowed and after.length < state.length - saves else None
+        return after if after.fit.mse <= allowed and after.is_shorter(state, self.data, saves) else None
 
     def shorten(self, state: _State) -> _State:
         """Of data that the formula fits exactly, the constants with as few digits as do so as well."""

@@ -70,6 +70,11 @@ class Finish:
     def costs(self) -> Mapping[str, int]:
         return self.settings.constraints.costs
 
+    @property
+    def no_error(self) -> float:
+        """The part of the target's root mean square that counts as no error."""
+        return math.sqrt(self.rows.no_error / (self.rows.used.mean(self.rows.used.y**2) or 1.0))
+
     def choose(self, archive: Archive) -> tuple[Fit, Front]:
         """The formula to believe, fitted on all rows and rounded, and the front that it was chosen from."""
         used = self.rows.used
@@ -173,11 +178,14 @@ class Finish:
         return with_canonical_formula(self.fit(expression, FIRST_LOOK), self.rows.used)
 
     def length(self, found: Fit, noise: float = 0.0) -> float:
-        """The description length; to what is not exact, poles and waves that the rows do not show are added."""
+        """The description length; to what is not exact, poles and waves that the rows do not show are added. All that
+        is exact is so alike: rounding errors do not choose between a law and the same law with a pole far away."""
         key = found.expression, noise
         if key not in self.known_lengths:
-            length = description_length(found, self.rows.used, noise=noise) + cost_bits(found.expression, self.costs)
-            if found.mse > self.rows.no_error and math.isfinite(length) and self.settings.between_rows:
+            exact = found.mse <= self.rows.no_error
+            visible = max(noise, self.no_error) if exact else noise
+            length = description_length(found, self.rows.used, noise=visible) + cost_bits(found.expression, self.costs)
+            if not exact and math.isfinite(length) and self.settings.between_rows:
                 length += self.rows.between.penalty(found.expression)
             self.known_lengths[key] = length
         return self.known_lengths[key]
