@@ -7,6 +7,8 @@ cos(z)*(x + y) | z*(x + y)/w + 1
 1/((x - y)**2 + 1)
 >>> print(factored(parse("x**6 - 2*x**4 + x**2")))
 (x**3 - x)**2
+>>> print(factored(parse("u*z*(1 - x/u)")))
+z*(u - x)
 
 A polynomial in one variable stays as it is unless it is a power: nobody writes x*(x*(x + 1) + 1).
 """
@@ -38,7 +40,8 @@ def factored(expression: Expression) -> Expression:
     """An equal formula with factors taken out of its sum as long as that makes it simpler, or multiplied out."""
     try:
         tree = fold(expression, lambda leaf: leaf, _inside)
-        trees = [canonical(expression), to_tree(_factored(to_terms(tree)))]
+        quotients = fold(expression, lambda leaf: leaf, _as_quotient)
+        trees = [canonical(expression), *(to_tree(_factored(to_terms(one))) for one in dict.fromkeys((tree, quotients)))]
         whole = polynomial(expression)
         if whole is not None and _is_exact(whole):
             trees.append(canonical(_sum_of_powers(whole)))
@@ -163,6 +166,27 @@ def _taken_out(terms: Terms, atom: Atom, exponent: Number) -> Terms:
     if atom.rank == VARIABLE and all(_power_of(atom, monomial) for monomial in inside):
         return terms
     return algebra.add(rest, algebra.multiply({((atom, exponent),): 1}, _factored(inside)))
+
+
+def _as_quotient(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
+    """With the sums in a product or a power as quotients: in u*(1 - x/u)*z, u cancels, and (u - x)*z is left."""
+    if operator.name in ("*", "/", "pow", "square"):
+        operands = tuple(to_tree(_over_denominators(to_terms(operand))) for operand in operands)
+    return _inside(operator, operands)
+
+
+def _over_denominators(terms: Terms) -> Terms:
+    """A sum over all that some of its terms are divided by: 1 - x/z as (z - x)/z."""
+    below: dict[Atom, Number] = {}
+    for monomial in terms if len(terms) > 1 else ():
+        for atom, exponent in monomial:
+            if is_exact(exponent) and exponent < below.get(atom, 0) and not atom.constant:
+                below[atom] = exponent
+    if not below:
+        return terms
+    factor: Terms = {tuple((atom, number(-e)) for atom, e in sorted(below.items(), key=lambda b: b[0].sort_key())): 1}
+    above = algebra.add({}, *(algebra.multiply(factor, {m: c}) for m, c in terms.items()))
+    return algebra.multiply({tuple((atom, number(-e)) for atom, e in next(iter(factor))): 1}, above)
 
 
 def _squares(terms: Terms) -> list[Terms]:
