@@ -5,9 +5,11 @@ import pytest
 
 from contexts import columns_of
 from prunesymnet.expression import evaluate, parse
+from prunesymnet.structure.exponents import first_vectors
 from prunesymnet.structure.find import find_structure
-from prunesymnet.structure.frame import chance_bits
-from prunesymnet.structure.products import Product
+from prunesymnet.structure.frame import ProductFrame, chance_bits
+from prunesymnet.structure.groups import Tried
+from prunesymnet.structure.products import Product, find_product
 from prunesymnet.structure.quantities import Quantities
 
 ROWS = 120
@@ -129,3 +131,16 @@ def test_a_product_of_two_functions_is_found_where_no_group_is():
     assert {str(group.formula) for group in found.groups} == {"x", "y"}
     made = found.factor.values * found.curves[0] * found.curves[1]
     np.testing.assert_allclose(made, y, atol=0.01 * y.max())
+
+
+def test_the_product_in_front_of_two_functions_may_have_powers_of_their_columns():
+    columns = columns_of(rows=ROWS, low=1.0, high=2.0, names="uvxyz")
+    columns |= {"u": columns["u"] + 1.5, "x": columns["x"] + 1.5}  # of the same sign in all rows: u - v and log(x/y)
+    y = evaluate(parse("z*(u - v)/log(x/y)"), columns).values
+    weights = np.full(ROWS, 1 / ROWS)
+    frame = ProductFrame.of(columns, y, weights, evenly=True)
+    found = find_product(Tried.of(frame, frame.columns, first_vectors(frame.columns.columns)))
+    assert {group.formula.variables for group in found.groups} == {("u", "v"), ("x", "y")}
+    assert sum(name in found.factor.formula.variables for name in "uv") == 1
+    made = found.factor.values * found.curves[0] * found.curves[1]
+    np.testing.assert_allclose(made, y, rtol=0.01)

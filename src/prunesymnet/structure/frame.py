@@ -144,7 +144,7 @@ class ProductFrame:
 
         if free is not None:  # without any of the groups' columns: near zeros of y, logarithms tell little of these
             yield from rounded(np.where(free.any(axis=0), 0.0, found))
-        for exponents in [found] if free is None else _without_columns(found, free):
+        for exponents in [found] if free is None else without_columns(found, free):
             yield from rounded(exponents)
             if not signed.any():
                 yield exponents
@@ -209,7 +209,7 @@ class ProductFrame:
         )
 
 
-def _without_columns(found: Array, free: Array) -> list[Array]:
+def without_columns(found: Array, free: Array) -> list[Array]:
     """Exponents of which as many are 0 as there are groups whose powers may be taken off: of all choices of columns
     the few that leave the smallest."""
     choices = []

@@ -11,7 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.structure.exponents import Vectors
-from prunesymnet.structure.frame import CLEARLY, KNOTS, NEARLY_ALL, chance_bits
+from prunesymnet.structure.frame import (
+    AS_GOOD,
+    CLEARLY,
+    CUT,
+    KNOTS,
+    NEARLY_ALL,
+    SPLINE_ERROR,
+    ProductFrame,
+    chance_bits,
+    without_columns,
+)
 from prunesymnet.structure.groups import Tried
 from prunesymnet.structure.quantities import Quantity
 from prunesymnet.structure.smooth import coefficients, curve_of
@@ -20,7 +30,6 @@ Array = NDArray[np.float64]
 
 FIRST = 4  # of the best groups, as one of the two
 TINY = 1e-300
-CUT = 1e-10  # of the largest singular value: directions that two splines and the columns share
 
 
 @dataclass(frozen=True)
@@ -62,19 +71,36 @@ def find_product(tried: Tried) -> Product | None:
 
 
 def _fitted(tried: Tried, one: Vectors, two: Vectors, second: float) -> Product | None:
-    """With round powers of the columns that neither group has; None where these do not fit."""
+    """With round powers of the columns, the smallest of those that fit; None where none do. A power of a group is part
+    of its function as well as of the product: `(T - U)*k` is `U*k` times a function of `T/U`."""
     frame, quantities = tried.frame, tried.quantities
-    first, other = (curve_of(quantities.indices(vector[None])[0], frame.fine) for vector in (one, two))
-    exponents = np.where((one != 0) | (two != 0), 0.0, np.round(2 * frame.exponents(np.hstack([first, other]))) / 2)
-    factor = quantities.product(exponents)
+    curves = [curve_of(quantities.indices(vector[None])[0], frame.fine) for vector in (one, two)]
+    fits = []
+    for exponents in _round_powers(frame.exponents(np.hstack(curves)), np.array([one, two])):
+        factor = quantities.product(exponents)
+        functions = _functions(frame, factor, curves)
+        fitted = np.sign(frame.y) * np.abs(factor.values) * functions[0] * functions[1]
+        fits.append((float(frame.weights @ (frame.y - fitted) ** 2), factor, functions, np.abs(exponents).sum()))
+    least = min((left for left, *_ in fits), default=math.inf)
+    if not least <= NEARLY_ALL * frame.left_by_power_law:
+        return None
+    enough = max(AS_GOOD * least, SPLINE_ERROR * frame.left_by_power_law)
+    left, factor, functions, _ = min((fit for fit in fits if fit[0] <= enough), key=lambda fit: fit[3])
+    groups = quantities.product(one), quantities.product(two)
+    return Product(factor, groups, functions, left / frame.variation, second)
+
+
+def _round_powers(found: Array, groups: Array) -> list[Array]:
+    """Powers of the columns as halves: without the groups' columns, and with those of which the groups' own powers leave
+    something."""
+    without = np.where((groups != 0).any(axis=0), 0.0, found)
+    return [np.round(2 * exponents) / 2 for exponents in (without, *without_columns(found, groups))]
+
+
+def _functions(frame: ProductFrame, factor: Quantity, curves: list[Array]) -> tuple[Array, Array]:
+    """The sizes of the two functions whose product y is, divided by the factor, as splines fit their logarithms."""
     roots = frame.power_law.roots
     goal = frame.goal - np.log(np.abs(factor.values))
-    matrix = np.hstack([first, other])
-    solved = np.linalg.lstsq(matrix * roots[:, None], goal * roots, rcond=CUT)[0]
-    logs = first @ solved[: first.shape[1]], other @ solved[first.shape[1] :]
-    fitted = np.sign(frame.y) * np.abs(factor.values) * np.exp(logs[0] + logs[1])
-    left = float(frame.weights @ (frame.y - fitted) ** 2)
-    if not left <= NEARLY_ALL * frame.left_by_power_law:
-        return None
-    groups = quantities.product(one), quantities.product(two)
-    return Product(factor, groups, (np.exp(logs[0]), np.exp(logs[1])), left / frame.variation, second)
+    solved = np.linalg.lstsq(np.hstack(curves) * roots[:, None], goal * roots, rcond=CUT)[0]
+    first, other = np.split(solved, [curves[0].shape[1]])
+    return np.exp(curves[0] @ first), np.exp(curves[1] @ other)

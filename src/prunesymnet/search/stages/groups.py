@@ -19,7 +19,7 @@ from prunesymnet.bank.query import Proposal
 from prunesymnet.bank.targets import Factor
 from prunesymnet.coefficients.description import rough_length
 from prunesymnet.expression import Constant, Expression, Variable, evaluate
-from prunesymnet.search.stages.base import Batch, Context, Part, Stage, When, one_by_one
+from prunesymnet.search.stages.base import Batch, Context, Part, Stage, When, measured, one_by_one
 from prunesymnet.structure.frame import Found
 from prunesymnet.structure.products import Product
 from prunesymnet.structure.quantities import Quantity
@@ -102,6 +102,7 @@ def of_factors(context: Context, first: int) -> Iterator[Batch]:
     if reduced is None:
         return
     proposals = [p for batch in batches_of(context, reduced.problem) for p in batch.proposals]
+    proposals = measured(proposals, reduced.problem)
     proposals.sort(key=lambda p: rough_length(p.expression, rows, max(p.unexplained, AS_FITTED)))
     for best in proposals[:BEST]:
         formula = best.expression.substitute(reduced.parts)
