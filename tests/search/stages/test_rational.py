@@ -81,6 +81,13 @@ def test_a_quotient_is_found_in_noise(text):
     np.testing.assert_allclose(values_of(best, others), truth, atol=0.02 * np.abs(truth).max())
 
 
+def test_a_weighted_mean_is_found_in_as_few_rows_as_a_search_of_sixty_is_fitted_to():
+    given = problem("(x*z + y*u)/(x + y)", rows=48, low=1.0, high=9.0, noise=0.02, names="uxyz")
+    best = min(nearly_rational(given), key=lambda proposal: proposal.unexplained)
+    assert {str(variable) for part in best.expression.operands for variable in part.variables} == set("uxyz")
+    assert len(best.expression.constants) < 12
+
+
 def test_what_has_a_pole_in_the_rows_is_not_taken_for_a_quotient_with_noise():
     columns = columns_of(80, names="x")
     target = np.where(columns["x"] > 0, 1.0, -1.0)
