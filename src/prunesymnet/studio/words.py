@@ -11,6 +11,7 @@ STAGES: Mapping[str, str] = MappingProxyType(
         "columns": "Choosing the columns that matter most",
         "power_law": "Trying products of powers",
         "polynomials": "Trying polynomials",
+        "growth": "Trying growth by a share in each step",
         "unwrapping": "Taking functions off the target",
         "fixed_terms": "Looking for what is missing beside large terms",
         "denominators": "Looking for denominators",

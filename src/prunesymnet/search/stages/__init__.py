@@ -18,6 +18,7 @@ from prunesymnet.search.stages.fixed_terms import FIXED_TERMS
 from prunesymnet.search.stages.frequencies import FREQUENCIES_OF_NODES
 from prunesymnet.search.stages.grafts import GRAFTS
 from prunesymnet.search.stages.groups import GROUPS, IN_GROUPS, IN_GROUPS_AGAIN
+from prunesymnet.search.stages.growth import GROWTH
 from prunesymnet.search.stages.member_sums import MEMBER_SUMS
 from prunesymnet.search.stages.nested import NESTED
 from prunesymnet.search.stages.pairs import PAIRS
@@ -39,6 +40,7 @@ from prunesymnet.search.stages.wave_sums import WAVE_SUMS
 STAGES: tuple[Stage, ...] = (
     POWER_LAW,
     POLYNOMIALS,
+    GROWTH,
     GROUPS,
     UNWRAPPING,
     FIXED_TERMS,

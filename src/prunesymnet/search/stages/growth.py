@@ -1,0 +1,97 @@
+"""Growth by a share in each step: `P*(1 + r)**n`, `1 - (1 - p)**n`, `P*r/(1 - (1 + r)**(-n))`.
+
+A power whose exponent is a column is an exponential, exp(n*log(1 + r)), and a bank that has functions of functions would
+be needed to have it. But r is a share: a rate or a probability, below one in size. So there are few pairs of such columns,
+and for each of them the product of powers beside `u**a * (u - 1)**b`, with u = (1 + r)**n, is one linear solve on
+logarithms. The powers a and b are tried one by one, as nearly the same can be said by others where there is noise.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import permutations, product
+
+import numpy as np
+
+from prunesymnet.bank.bank import Term
+from prunesymnet.bank.monomials import few_enough, power_law, raised
+from prunesymnet.bank.problem import Problem
+from prunesymnet.bank.query import Proposal
+from prunesymnet.expression import Constant, Variable, apply
+from prunesymnet.search.stages.base import Batch, Context, Stage, When
+from prunesymnet.search.stages.power_law import ALL_HALVES, ALL_WHOLE
+
+SHARE = 1.0  # sizes below it may be shares
+LARGEST = 100.0  # exponent: squares of larger exponentials leave the range of floats
+MOST = 60  # pairs: of eight columns all, if each may be a share
+PROPOSED = 12  # the best: most others are the same with other powers
+POWERS = (1, 0), (-1, 0), (0, 1), (0, -1), (-1, 1), (1, -1)  # of what has grown, and of what it has gained
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What grows by a `share` in each step, 1 + r or 1 - r; and the logarithm of what has grown, its `exponent`."""
+
+    share: Term
+    exponent: Term
+
+    @property
+    def grown(self) -> Term:
+        return Term(np.exp(self.exponent.values), apply("exp", self.exponent.expression))
+
+    @property
+    def gained(self) -> Term:
+        return Term(np.expm1(self.exponent.values), self.grown.expression - Constant(1))
+
+    def factors(self) -> Iterator[Term]:
+        """Products of powers of what has grown and of what it has gained."""
+        for powers in POWERS:
+            used = [(term, power) for term, power in zip((self.grown, self.gained), powers, strict=True) if power]
+            with np.errstate(divide="ignore"):
+                values = np.prod([term.values**float(power) for term, power in used], axis=0)
+            formula = raised(used[0][0].expression, used[0][1])
+            for term, power in used[1:]:
+                formula = formula * raised(term.expression, power)
+            if np.isfinite(values).all() and values.all():
+                yield Term(values, formula)
+
+
+def growths(problem: Problem) -> list[Growth]:
+    """(1 + r)**n and (1 - r)**n, for each two columns of which r may be a share."""
+    if not {"exp", "log"} <= set(problem.operators) or problem.dimensions is not None:
+        return []
+    columns = {
+        name: Term(values, Variable(name)) if (scale := problem.scales.get(name)) is None
+        else Term(scale * values, Constant(scale) * Variable(name))
+        for name, values in problem.columns.items()
+    }  # fmt: skip
+    found = []
+    for n, r in permutations(columns.values(), 2):
+        if not np.abs(r.values).max() < SHARE:
+            continue
+        for share in (Term(1 + r.values, Constant(1) + r.expression), Term(1 - r.values, Constant(1) - r.expression)):
+            exponent = n * Term(np.log(share.values), apply("log", share.expression))
+            if 0 < np.abs(exponent.values).max() < LARGEST:
+                found.append(Growth(share, exponent))
+    return found[:MOST]
+
+
+def propose(context: Context) -> Iterator[Batch]:
+    problem = context.problem
+    columns = [Term(column, Variable(name)) for name, column in problem.nonzero_columns.items()]
+    if not (problem.y != 0).all() or not few_enough(len(columns) + 3, len(problem.y)):
+        return
+    by_size = problem.weights * (problem.y / np.abs(problem.y).max()) ** 2
+    proposals = []
+    for growth in growths(problem):
+        for factor, beside in product(growth.factors(), ([], [growth.share])):
+            for weights, near in product((by_size, np.ones_like(by_size)), (ALL_HALVES, 0.0)):
+                rest = power_law([*columns, *beside], problem.y / factor.values, weights, near=near, near_signed=ALL_WHOLE)
+                if rest is not None:
+                    formula = rest * factor.expression
+                    proposals.append(Proposal(formula, problem.unexplained(formula)))
+    proposals.sort(key=lambda proposal: proposal.unexplained)
+    if proposals:
+        yield Batch(proposals[:PROPOSED], len(proposals))
+
+
+GROWTH = Stage("growth", When.START, propose, needs=("exp",))

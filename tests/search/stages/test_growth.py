@@ -1,0 +1,71 @@
+"""Growth by a share in each step: shares and powers of what has grown, exact and in noise."""
+
+import numpy as np
+import pytest
+
+from contexts import columns_of, context_of, problem, problem_of, proportional, values_of
+from prunesymnet.bank.problem import Problem
+from prunesymnet.data import make_dataset
+from prunesymnet.expression import evaluate, parse
+from prunesymnet.operators import PAPER
+from prunesymnet.search.stages.growth import GROWTH, growths
+
+LAWS = (
+    "p*(1 + r)**n",
+    "p/(1 - r)**n",
+    "p*r/(1 - (1 + r)**(-n))",
+    "p*((1 + r)**n - 1)/r",
+    "p*(1 + r)*((1 + r)**n - 1)/r",
+    "1 - (1 - r)**n",
+)
+
+
+def columns():
+    rng = np.random.default_rng(0)
+    return {"n": rng.uniform(2, 25, 80), "r": rng.uniform(0.02, 0.2, 80), "p": rng.uniform(1, 9, 80)}
+
+
+def proposed(target, given=None):
+    given = given or columns()
+    return [p for batch in GROWTH.propose(context_of(problem_of(given, target))) for p in batch.proposals]
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_laws_of_growth_are_the_first_that_is_proposed(law):
+    target = evaluate(parse(law), columns()).values
+    found = proposed(target)
+    assert found[0].unexplained < 1e-20
+    assert proportional(values_of(found[0], columns()), target)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_they_are_among_the_proposals_where_there_is_noise(law):
+    target = evaluate(parse(law), columns()).values
+    noisy = target * (1 + 0.01 * np.random.default_rng(1).normal(size=len(target)))
+    unexplained = [np.mean((values_of(p, columns()) - target) ** 2) / target.var() for p in proposed(noisy)]
+    assert min(unexplained) < 0.01**2
+
+
+def test_a_column_in_other_units_is_no_other_share():
+    given = columns()
+    target = evaluate(parse("p*(1 + r)**n"), given).values
+    small = given | {"r": given["r"] / 10}  # the search has it in tenths
+    data = make_dataset(np.array(list(small.values())).T, target, names=list(small), target="t")
+    assert Problem.of(data, PAPER, 256, 0).scales
+    target = evaluate(parse("p*(1 + r)**n"), small).values
+    truth = problem_of(small, target)
+    found = [evaluate(truth.to_table(p.expression), small).values for p in proposed(target, small)]
+    assert any(np.allclose(values, target, rtol=1e-8) for values in found)
+
+
+def test_what_is_above_one_is_no_share_and_without_exponentials_there_is_no_growth():
+    assert growths(problem("x*y", low=1.0, high=3.0)) == []
+    assert growths(problem("x*y", low=0.1, high=0.5, operators=("+", "*", "/"))) == []
+    assert growths(problem("x*y", low=0.1, high=0.5)) != []
+
+
+def test_a_target_with_a_zero_has_none():
+    given = columns_of(low=0.1, high=0.9)
+    target = given["x"] * given["y"]
+    target[3] = 0.0
+    assert proposed(target, given) == []
