@@ -15,6 +15,7 @@ from typing import Any
 from rich.progress import track
 
 from benchmarks import record
+from benchmarks.problems import QUANTITIES
 from benchmarks.problems.units import draw_units, in_units
 from benchmarks.run import FILE, rows, writing
 from benchmarks.trial import Trial, find, tables
@@ -25,7 +26,7 @@ from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression, canonical, parse
 from prunesymnet.search.error_shares import LARGEST_SHARE, makes_a_difference, share, weight_bits
 
-SETS = ("textbook", "textbook-fair", "si")
+SETS = QUANTITIES
 STARTS = FitSettings(starts=4)  # besides the numbers that the formula comes with
 
 
