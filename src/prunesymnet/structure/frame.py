@@ -105,6 +105,11 @@ class ProductFrame:
 
     # On logarithms
 
+    @property
+    def knots(self) -> list[int]:
+        """How many the best are tried on."""
+        return sorted({min(count, self.fine) for count in (KNOTS // 2, KNOTS, 2 * KNOTS, self.fine)})
+
     def bits(self, left: float, tried: int, knots: int | None = None) -> float:
         """How unlikely it is that the best of so many groups leaves so little by chance, on so many knots (None: the
         fine ones)."""

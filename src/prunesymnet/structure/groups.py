@@ -87,15 +87,28 @@ class Tried:
         return self.vectors[np.argsort(self.left, kind="stable")[:count]]
 
     def claim(self) -> Found | None:
-        """The best group, if it can be claimed."""
+        """The best group, if it can be claimed on some number of knots; first on as many as tell most. Where there is
+        noise, a curve on many of them follows the noise, for a wrong group as well."""
         frame, best = self.frame, self.best(COMPARED)
-        fine = frame.power_law.left_by(self.quantities.indices(best), frame.fine)
-        ranked = np.argsort(fine, kind="stable")
-        left, second = float(fine[ranked[0]]), float(fine[ranked[1]]) if len(fine) > 1 else 1.0
-        if frame.bits(left, len(self.vectors)) < CLEARLY or frame.ahead(left, second) < CLEARLY:
+        indices = self.quantities.indices(best)
+        looks = []
+        for count in frame.knots:
+            shares = frame.power_law.left_by(indices, count)
+            bits = frame.bits(float(shares.min()), len(frame.knots) * len(self.vectors), count)
+            looks.append((bits, count, shares))
+        for bits, count, shares in sorted(looks, key=lambda look: -look[0]):
+            if bits >= CLEARLY and (found := self._claimed(best, shares, count)) is not None:
+                return found
+        return None
+
+    def _claimed(self, best: Vectors, shares: Array, knots: int) -> Found | None:
+        """The best of some groups, of which each leaves a share on so many knots; None where it can't be claimed."""
+        frame, ranked = self.frame, np.argsort(shares, kind="stable")
+        left, second = float(shares[ranked[0]]), float(shares[ranked[1]]) if len(ranked) > 1 else 1.0
+        if frame.ahead(left, second) < CLEARLY:
             return None
         vector = best[ranked[0]]
-        curve = curve_of(self.quantities.indices(vector[None])[0], frame.fine)
+        curve = curve_of(self.quantities.indices(vector[None])[0], knots)
         columns = self.quantities.columns
         factored = frame.factored(curve, None if vector[columns:].any() else vector[None, :columns].astype(float))
         others = self.vectors[(self.vectors != vector).any(axis=1)]
