@@ -22,7 +22,7 @@ exp(-0.102*x) (2, 40)
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 
 import numpy as np
@@ -48,12 +48,14 @@ Numbers = NDArray[np.int64]
 # Grids, in units of the range of g.
 RATES = np.geomspace(0.3, 60.0, 14)  # from nearly a straight line to a spike
 SHIFTS = np.geomspace(0.02, 20.0, 10)  # beyond the end of the range: from a pole beside it to nearly a straight line
+NEAR_SHIFTS = 8  # of these: up to some four ranges away
 CENTRES = np.linspace(0.0, 1.0, 9)
 WIDTHS = np.geomspace(0.03, 1.0, 7)
 TURNS = np.arange(1, 201)  # radians: a step by one is less than a fifth of a wave at either end
 # Grids of what has no unit.
 EXPONENTS = np.array([-4.0, -3.0, -2.5, -1.7, -1.3, -0.7, -0.3, 0.3, 0.7, 1.3, 1.7, 2.5, 3.5, 4.5])
 STRETCHES = np.array([0.4, 0.7, 1.4, 2.0, 3.0])  # exponents inside an exponential
+BENDS = np.array([-4.0, -1.7, -0.8, -0.3, 0.5])  # exponents of a step, which make one end sharper than the other
 SIZES = np.geomspace(0.1, 10.0, 6)  # of what stands in that exponential, at the median of g
 
 DEPENDENT = 1e-6  # of a column's length: what others leave of it is not to be told from its rounding
@@ -155,6 +157,19 @@ def _steps_either_way(g: Array) -> Array:
     return np.concatenate([up, up * [-1, 1]])
 
 
+def _bent_steps(exponent: float, g: Array) -> Array:
+    """Steepness, centre and the exponent, at every second centre of the grid of steps: with their derivatives by all
+    three, points stand for more of what is around them."""
+    steep, centre = 2 / (WIDTHS * np.ptp(g)), g.min() + CENTRES[::2] * np.ptp(g)
+    steps = _every(np.concatenate([steep, -steep]), centre)
+    return np.column_stack([steps, np.full(len(steps), exponent)])
+
+
+def _shifted_powers(g: Array) -> Array:
+    """Shift and exponent; much further away, all powers are nearly the same line."""
+    return _every(_above(g)[:NEAR_SHIFTS, 0], EXPONENTS)
+
+
 def _stretches(g: Array) -> Array:
     """Rate and exponent."""
     if not (g > 0).all():
@@ -212,6 +227,14 @@ LOCATED = (
     Family.of("exp(-(t*g)**p)", _stretches),
 )
 """With two: peaks, steps, and what falls in another way than an exponential."""
+
+BENT = (
+    Family.of("(g + t)**p", _shifted_powers),
+    *(Family.of("(1 + exp(t*(g - m)))**p", partial(_bent_steps, exponent)) for exponent in BENDS),
+)
+"""With an exponent besides: powers about another origin, and steps that are sharper at one end, as in growth by
+Richards and, of a logarithm, the water in a soil. In sums of several they would be nearly anything. The steps are a
+family for each exponent to begin with, since from one of them the others are hardly reached."""
 
 WAVES = (Family.of("sin(t*g + p)", _frequencies), Family.of("cos(t*g + p)", _frequencies))
 
