@@ -52,10 +52,10 @@ ORDER = {
         "by_category", "frames", "templates", "all_rows",
     ),
     "search.stages": (
-        "base", "power_law", "polynomials", "growth", "groups", "beside", "networks", "unwrapping", "fixed_terms", "denominators",
-        "pairs", "singles", "tails", "chains", "angles", "rational", "powers", "factored_quotients", "families",
-        "member_sums", "missing_terms", "unknown_constants", "member_quotients", "exact_sums", "dictionaries",
-        "squares", "sums", "frequencies", "phases", "wave_sums", "query_pairs", "pursuit", "grafts", "blocks",
+        "base", "power_law", "polynomials", "growth", "groups", "beside", "networks", "unwrapping", "fixed_terms",
+        "denominators", "pairs", "singles", "tails", "chains", "angles", "rational", "powers", "factored_quotients",
+        "families", "member_sums", "missing_terms", "unknown_constants", "member_quotients", "exact_sums",
+        "dictionaries", "squares", "sums", "frequencies", "phases", "wave_sums", "query_pairs", "pursuit", "grafts", "blocks",
         "nested", "parts",
     ),
     "studio": (

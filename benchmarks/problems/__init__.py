@@ -31,7 +31,14 @@ from prunesymnet.expression import Apply, Constant, Expression, canonical, fold,
 from prunesymnet.expression.sampling import sample as sample
 
 Array = NDArray[np.float64]
-QUANTITIES = ("textbook", "textbook-fair", "laboratory", "handbook", "si", "spectra")  # sets whose columns are quantities of nature
+QUANTITIES = (
+    "textbook",
+    "textbook-fair",
+    "laboratory",
+    "handbook",
+    "si",
+    "spectra",
+)  # sets whose columns are quantities of nature
 SETS = ("paper", "nguyen", "jin", "keijzer", "vladislavleva", "feynman", "strogatz", *QUANTITIES)
 
 

@@ -6,7 +6,7 @@ import pytest
 from contexts import columns_of
 from prunesymnet.expression import evaluate, parse
 from prunesymnet.structure.exponents import first_vectors
-from prunesymnet.structure.find import find_structure
+from prunesymnet.structure.find import find_likely_group, find_structure
 from prunesymnet.structure.frame import ProductFrame, chance_bits
 from prunesymnet.structure.groups import Tried
 from prunesymnet.structure.products import Product, find_product
@@ -144,3 +144,15 @@ def test_the_product_in_front_of_two_functions_may_have_powers_of_their_columns(
     assert sum(name in found.factor.formula.variables for name in "uv") == 1
     made = found.factor.values * found.curves[0] * found.curves[1]
     np.testing.assert_allclose(made, y, rtol=0.01)
+
+
+def test_a_group_that_is_likely_can_be_tried_where_none_is_sure():
+    columns = columns_of(rows=48, low=1.0, high=4.0, names="uxyz")
+    y = evaluate(parse("u*log(1 + x*y/z)"), columns).values
+    weights, noise = np.full(48, 1 / 48), np.random.default_rng(3).normal(size=48)
+    likely = find_likely_group(columns, y * (1 + 0.01 * noise), weights)
+    assert same_group(likely, "x*y/z", columns)
+    assert find_likely_group(columns, np.exp(noise), weights) is None
+    assert (
+        find_likely_group({"x": columns["x"], "y": columns["y"]}, y, weights) is None
+    )  # of few columns none is needed

@@ -41,7 +41,10 @@ def factored(expression: Expression) -> Expression:
     try:
         tree = fold(expression, lambda leaf: leaf, _inside)
         quotients = fold(expression, lambda leaf: leaf, _as_quotient)
-        trees = [canonical(expression), *(to_tree(_factored(to_terms(one))) for one in dict.fromkeys((tree, quotients)))]
+        trees = [
+            canonical(expression),
+            *(to_tree(_factored(to_terms(one))) for one in dict.fromkeys((tree, quotients))),
+        ]
         whole = polynomial(expression)
         if whole is not None and _is_exact(whole):
             trees.append(canonical(_sum_of_powers(whole)))

@@ -15,6 +15,7 @@ from prunesymnet.structure.two_groups import find_two_groups
 
 Array = NDArray[np.float64]
 
+FEW_COLUMNS = 2  # of which all short formulas are tried as they are
 FEW = 0.5  # of the rows: where no more count by the square of y, all are asked alike, too
 
 
@@ -36,6 +37,17 @@ def find_structure(
             return found
         frame = ProductFrame.of(columns, y, weights, evenly=True)
         return None if frame is None else _found(frame, columns, units, check)
+
+
+def find_likely_group(columns: Mapping[str, Array], y: Array, weights: Array) -> Found | None:
+    """The group that y most likely depends on beside a product of powers of the columns, where none is sure: for a
+    search, which can try it, and not to be told. None where there are few columns, of which a search needs none."""
+    if len(columns) <= FEW_COLUMNS:
+        return None
+    with np.errstate(all="ignore"):
+        frames = (ProductFrame.of(columns, y, weights, evenly=evenly) for evenly in (False, True))
+        tried = (Tried.of(frame, frame.columns, first_vectors(frame.columns.columns)) for frame in frames if frame)
+        return next((found for one in tried if (found := one.likely()) is not None), None)
 
 
 def _found(

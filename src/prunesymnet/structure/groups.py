@@ -17,8 +17,9 @@ it is clearly better than the next; and where it is complete: what it leaves is 
 other group explains.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,29 +90,49 @@ class Tried:
     def claim(self) -> Found | None:
         """The best group, if it can be claimed on some number of knots; first on as many as tell most. Where there is
         noise, a curve on many of them follows the noise, for a wrong group as well."""
+        found = (self._found(look, sure=True) for look in self.looks())
+        return next((one for one in found if one is not None), None)
+
+    def likely(self) -> Found | None:
+        """The best group, if chance alone would hardly leave so little, and a person would write the factor like that;
+        others may be nearly as good."""
+        look = next(self.looks(), None)
+        return None if look is None else self._found(look, sure=False)
+
+    def looks(self) -> Iterator["Look"]:
+        """The best groups on several numbers of knots, those that tell most first, as far as they tell anything."""
         frame, best = self.frame, self.best(COMPARED)
         indices = self.quantities.indices(best)
         looks = []
         for count in frame.knots:
             shares = frame.power_law.left_by(indices, count)
-            bits = frame.bits(float(shares.min()), len(frame.knots) * len(self.vectors), count)
-            looks.append((bits, count, shares))
-        for bits, count, shares in sorted(looks, key=lambda look: -look[0]):
-            if bits >= CLEARLY and (found := self._claimed(best, shares, count)) is not None:
-                return found
-        return None
+            order = np.argsort(shares, kind="stable")
+            bits = frame.bits(float(shares[order[0]]), len(frame.knots) * len(self.vectors), count)
+            looks.append(Look(bits, count, best[order], shares[order]))
+        return iter(sorted((look for look in looks if look.bits >= CLEARLY), key=lambda look: -look.bits))
 
-    def _claimed(self, best: Vectors, shares: Array, knots: int) -> Found | None:
-        """The best of some groups, of which each leaves a share on so many knots; None where it can't be claimed."""
-        frame, ranked = self.frame, np.argsort(shares, kind="stable")
-        left, second = float(shares[ranked[0]]), float(shares[ranked[1]]) if len(ranked) > 1 else 1.0
-        if frame.ahead(left, second) < CLEARLY:
+    def _found(self, look: "Look", *, sure: bool) -> Found | None:
+        """The first group of a look, if its factor is found; to be `sure`, if it is ahead of the next and complete."""
+        frame, vector = self.frame, look.vectors[0]
+        left, second = float(look.shares[0]), float(look.shares[1]) if len(look.shares) > 1 else 1.0
+        if sure and frame.ahead(left, second) < CLEARLY:
             return None
-        vector = best[ranked[0]]
-        curve = curve_of(self.quantities.indices(vector[None])[0], knots)
+        curve = curve_of(self.quantities.indices(vector[None])[0], look.knots)
         columns = self.quantities.columns
         factored = frame.factored(curve, None if vector[columns:].any() else vector[None, :columns].astype(float))
+        if not factored or not (sure or factored[0].is_round):
+            return None
         others = self.vectors[(self.vectors != vector).any(axis=1)]
-        if not factored or not frame.is_complete(factored[0], curve, self.quantities.indices(others), left):
+        if sure and not frame.is_complete(factored[0], curve, self.quantities.indices(others), left):
             return None
         return frame.found(factored, (self.quantities.product(vector),), second)
+
+
+class Look(NamedTuple):
+    """Groups and the share that each leaves on so many knots, the best first; `bits` says how unlikely it is that the
+    first leaves so little by chance."""
+
+    bits: float
+    knots: int
+    vectors: Vectors
+    shares: Array

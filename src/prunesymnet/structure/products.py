@@ -91,8 +91,8 @@ def _fitted(tried: Tried, one: Vectors, two: Vectors, second: float) -> Product 
 
 
 def _round_powers(found: Array, groups: Array) -> list[Array]:
-    """Powers of the columns as halves: without the groups' columns, and with those of which the groups' own powers leave
-    something."""
+    """Powers of the columns as halves: without the groups' columns, and with what the groups' own powers leave of
+    these."""
     without = np.where((groups != 0).any(axis=0), 0.0, found)
     return [np.round(2 * exponents) / 2 for exponents in (without, *without_columns(found, groups))]
 

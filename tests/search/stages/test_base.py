@@ -80,6 +80,7 @@ def test_every_stage_does_one_thing():
 
 SILENT = {
     "query_pairs",
+    "growth",
     "groups",
     "in_groups",
     "in_groups_again",

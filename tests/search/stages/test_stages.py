@@ -80,6 +80,7 @@ def every_batch():
 
 def test_every_stage_has_its_turn(every_batch):
     silent = {
+        "growth",
         "groups",
         "beside",
         "apart",

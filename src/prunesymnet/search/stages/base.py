@@ -34,7 +34,7 @@ from prunesymnet.search.budget import Budget
 from prunesymnet.search.settings import SearchSettings
 from prunesymnet.structure import Reduction
 from prunesymnet.structure.beside import Beside, find_beside
-from prunesymnet.structure.find import find_structure
+from prunesymnet.structure.find import find_likely_group, find_structure
 from prunesymnet.structure.frame import Found
 from prunesymnet.structure.parts import InParts, find_sum_or_product
 from prunesymnet.structure.products import Product
@@ -310,6 +310,12 @@ class Context:
         """What the columns show of the problem's structure, before any formula."""
         problem = self.problem
         return find_structure(problem.columns, problem.y, problem.weights, problem.scales, self.check)
+
+    @cached_property
+    def likely_group(self) -> Found | None:
+        """The group to try where the columns show no structure that could be told."""
+        problem = self.problem
+        return find_likely_group(problem.columns, problem.y, problem.weights) if self.structure is None else None
 
     @cached_property
     def beside(self) -> Beside | None:

@@ -48,9 +48,14 @@ def parts_in_groups(context: Context) -> Iterator[Part]:
 
 
 def parts_again(context: Context) -> Iterator[Part]:
-    """The other ways, when most stages have had their turn."""
-    if context.structure is not None and GROUPS in context.stages:
+    """The other ways, when most stages have had their turn; where no structure is sure, the group that is likely."""
+    if GROUPS not in context.stages:
+        return
+    if context.structure is not None:
         yield from _parts(context, context.structure, again=True)
+    elif not context.reduced and context.likely_group is not None:
+        parts = _parts(context, context.likely_group, again=False)
+        yield from (part.then(lambda batch: replace(batch, structure=())) for part in parts)
 
 
 def _reduction(found: Found | Product) -> Reduction:
@@ -77,7 +82,8 @@ def _put_back(reduced: "Reduced", reduction: Reduction, shown: dict[str, Express
 def of_groups(context: Context, found: Found, names: list[str], *, again: bool) -> "Iterator[tuple[Part, Reduced]]":
     """The parts of all stages on the problem whose columns are the groups, in several ways; of the first way, or of
     the others and of the slow stages."""
-    ways = list(product(found.factors[:FACTORS], orientations(found.groups)))[: WAYS[min(context.budget.level, 1)]]
+    stand = orientations(found.groups) if context.problem.divides else [found.groups]
+    ways = list(product(found.factors[:FACTORS], stand))[: WAYS[min(context.budget.level, 1)]]
     order = range(len(ways))[::-1] if again else range(1)
     for k in order:
         if ("way", k) not in context.memory:

@@ -1,9 +1,9 @@
 """Growth by a share in each step: `P*(1 + r)**n`, `1 - (1 - p)**n`, `P*r/(1 - (1 + r)**(-n))`.
 
-A power whose exponent is a column is an exponential, exp(n*log(1 + r)), and a bank that has functions of functions would
-be needed to have it. But r is a share: a rate or a probability, below one in size. So there are few pairs of such columns,
-and for each of them the product of powers beside `u**a * (u - 1)**b`, with u = (1 + r)**n, is one linear solve on
-logarithms. The powers a and b are tried one by one, as nearly the same can be said by others where there is noise.
+A power whose exponent is a column is an exponential, exp(n*log(1 + r)), and a bank that has functions of functions
+would be needed to have it. But r is a share: a rate or a probability, below one in size. So there are few pairs of such
+columns, and for each of them the product of powers beside `u**a * (u - 1)**b`, with u = (1 + r)**n, is one linear solve
+on logarithms. The powers a and b are tried one by one, as nearly the same can be said by others where there is noise.
 """
 
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ class Growth:
         for powers in POWERS:
             used = [(term, power) for term, power in zip((self.grown, self.gained), powers, strict=True) if power]
             with np.errstate(divide="ignore"):
-                values = np.prod([term.values**float(power) for term, power in used], axis=0)
+                values = np.prod([term.values ** float(power) for term, power in used], axis=0)
             formula = raised(used[0][0].expression, used[0][1])
             for term, power in used[1:]:
                 formula = formula * raised(term.expression, power)
@@ -85,7 +85,9 @@ def propose(context: Context) -> Iterator[Batch]:
     for growth in growths(problem):
         for factor, beside in product(growth.factors(), ([], [growth.share])):
             for weights, near in product((by_size, np.ones_like(by_size)), (ALL_HALVES, 0.0)):
-                rest = power_law([*columns, *beside], problem.y / factor.values, weights, near=near, near_signed=ALL_WHOLE)
+                rest = power_law(
+                    [*columns, *beside], problem.y / factor.values, weights, near=near, near_signed=ALL_WHOLE
+                )
                 if rest is not None:
                     formula = rest * factor.expression
                     proposals.append(Proposal(formula, problem.unexplained(formula)))
