@@ -107,10 +107,14 @@ PLANS: dict[str, tuple[Runs, ...]] = {
         ),
         Runs(("ours", "operon", "operon-mdl"), sets=("textbook-fair",), **TEXTBOOK),
     ),
-    # laws of a laboratory, with errors of a part of each value, or more of them, of the spread of all
+    # more laws, with errors of a part of each value, or more of them, of the spread of all
     "laboratory": (
         Runs(("ours",), sets=("laboratory",), **TEXTBOOK, noise=(0.0, NOISE), noise_of=("value",)),
         Runs(("ours",), sets=("laboratory",), **TEXTBOOK, noise=(MORE_NOISE,), noise_of=("spread",)),
+    ),
+    "handbook": (
+        Runs(("ours",), sets=("handbook",), **TEXTBOOK, noise=(0.0, NOISE), noise_of=("value",)),
+        Runs(("ours",), sets=("handbook",), **TEXTBOOK, noise=(MORE_NOISE,), noise_of=("spread",)),
     ),
     # sums of peaks, decays and steps, with errors of a part of the spread
     "spectra": (

@@ -6,7 +6,7 @@ Nguyen, Jin, Keijzer, Vladislavleva, the Feynman Symbolic Regression Database (i
 the right-hand sides of Strogatz's equations (the boxes are ours: the originals are points on trajectories).
 `textbook` has curves and laws of many fields with their usual constants, ranges and units, and `textbook-fair` more of
 them: nobody looks at what a search misses there, so that nothing is made for them. `laboratory` has as many again, from
-hydraulics to psychology.
+hydraulics to psychology, and `handbook` more, from finance to linguistics.
 `si` has laws of physics and chemistry in SI units, with the constants of nature as numbers: their columns reach from
 1e-36 to 1e30, and most are drawn evenly on a logarithmic scale, over two to ten decades.
 `spectra` has sums of curves of one column, such as peaks, decays and steps, whose constants were drawn at random.

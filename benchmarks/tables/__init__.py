@@ -39,6 +39,7 @@ TABLES: dict[str, Callable[[pd.DataFrame], Table | None]] = {
     "limits": methods.limits,
     "textbook": textbook.textbook,
     "laboratory": textbook.laboratory,
+    "handbook": textbook.handbook,
     "spectra": textbook.spectra,
     "si": textbook.si,
     "textbook-why": textbook.why,

@@ -13,7 +13,7 @@ from benchmarks.statistics import wilson
 HEADS = {"koza": "Koza", "korns": "Korns", "ode": "ODE", "livermore": "Livermore", "aifeynman2": "AIFeynman2",
          "aifeynman3": "AIFeynman3", "nguyen": "Nguyen", "jin": "Jin", "keijzer": "Keijzer",
          "vladislavleva": "Vladislavleva", "feynman": "Feynman", "strogatz": "Strogatz",
-         "textbook": "textbook", "textbook-fair": "textbook, fair", "laboratory": "laboratory",
+         "textbook": "textbook", "textbook-fair": "textbook, fair", "laboratory": "laboratory", "handbook": "handbook",
          "spectra": "spectra", "si": "SI units"}  # fmt: skip
 
 

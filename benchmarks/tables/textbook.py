@@ -58,15 +58,23 @@ def si(runs: pd.DataFrame) -> Table | None:
 
 
 def laboratory(runs: pd.DataFrame) -> Table | None:
+    return _more_laws(runs, "laboratory", "Laws of a laboratory", "hydraulics to psychology")
+
+
+def handbook(runs: pd.DataFrame) -> Table | None:
+    return _more_laws(runs, "handbook", "Laws from handbooks", "finance to linguistics")
+
+
+def _more_laws(runs: pd.DataFrame, group: str, heading: str, fields: str) -> Table | None:
     """Laws with ordinary constants from many fields, without noise and with errors of both kinds."""
-    chosen = first_runs(runs, "laboratory")
+    chosen = first_runs(runs, group)
     lines = _exact_and_noisy(chosen)
     caption = (
-        f"{len(load('laboratory'))} more laws from hydraulics to psychology, with ordinary constants and ranges: "
+        f"{len(load(group))} more laws from {fields}, with ordinary constants and ranges: "
         "recovered where points are exact, and with the right form where they have errors, of a part of each value or "
         f"of a part of the target's standard deviation; {CONDITIONS}."
     )
-    return Table("Laws of a laboratory", caption, with_heads(lines), chosen) if lines else None
+    return Table(heading, caption, with_heads(lines), chosen) if lines else None
 
 
 def spectra(runs: pd.DataFrame) -> Table | None:

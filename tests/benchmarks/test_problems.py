@@ -11,7 +11,7 @@ from prunesymnet.expression import Apply, Constant, canonical, evaluate, fold, p
 from prunesymnet.expression.tree import is_free
 
 COUNTS = {"paper": 87, "nguyen": 12, "jin": 6, "keijzer": 14, "vladislavleva": 8, "feynman": 98, "strogatz": 14,
-          "textbook": 66, "textbook-fair": 27, "laboratory": 74, "si": 97, "spectra": 24}  # fmt: skip
+          "textbook": 66, "textbook-fair": 27, "laboratory": 74, "handbook": 101, "si": 97, "spectra": 24}  # fmt: skip
 
 # A formula, a point in its box, and its value there written once more in numpy.
 SPOTS = {
@@ -25,6 +25,7 @@ SPOTS = {
     "textbook": ("relativistic-mass", {"m": 2.0, "v": 0.6 * 299792458.0}, 2.5),
     "si": ("si-spring", {"k": 200.0, "x": 0.05}, 0.25),
     "laboratory": ("atwood", {"m": 1.0, "n": 0.5}, 9.81 / 3),
+    "handbook": ("collision", {"m": 1.0, "n": 3.0, "u": 2.0, "v": -2.0}, -1.0),
     "spectra": ("binding-and-line-1", {"x": 2.0}, 7.62 * 2.0 / 2.389 + 0.712),
     "textbook-fair": ("voltage-divider", {"V": 9.0, "R1": 1000.0, "R2": 2000.0}, 6.0),
 }

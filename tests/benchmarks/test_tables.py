@@ -82,6 +82,8 @@ def many_rows():
     kept += [row("ours", problem, unrelated=2, **curve) for problem in ("planck", "bragg")]
     law = curve | {"set": "laboratory", "group": "laboratory"}
     kept += [row("ours", "atwood", noise=noise, noise_of="value", **law) for noise in (0.0, 0.01)]
+    law = curve | {"set": "handbook", "group": "handbook"}
+    kept += [row("ours", "collision", noise=noise, noise_of="value", **law) for noise in (0.0, 0.01)]
     sums = {"set": "spectra", "group": "spectra", "limit": 20.0}
     kept += [row("ours", "two-lines-1", noise=noise, noise_of="spread", **sums) for noise in (0.0, 0.05)]
     kept += [row("ours", "si-spring", set="si", group="si", noise=noise, noise_of="value") for noise in (0.0, 0.01)]
@@ -493,12 +495,14 @@ def test_laws_in_si_units_are_counted_exact_and_with_errors_of_each_value():
     assert (line["exact"], line["1% of each value"]) == ("1 of 2", "1 of 1")
 
 
-def test_laws_of_a_laboratory_are_counted_exact_and_with_errors_of_both_kinds():
-    law = {"set": "laboratory", "group": "laboratory", "points": 60, "limit": 20.0}
-    runs = [row(problem="atwood", **law), row(problem="queue", recovered=False, **law)]
-    runs += [row(problem="atwood", noise=0.01, noise_of="value", **law)]
-    runs += [row(problem="atwood", recovered=False, noise=0.05, noise_of="spread", **law)]
-    (line,) = textbook.laboratory(frame(runs)).cells.to_dict("records")
+@pytest.mark.parametrize(("group", "table"), [("laboratory", textbook.laboratory), ("handbook", textbook.handbook)])
+def test_more_laws_are_counted_exact_and_with_errors_of_both_kinds(group, table):
+    law = {"set": group, "group": group, "points": 60, "limit": 20.0}
+    one, other = (problem.name for problem in load(group)[:2])
+    runs = [row(problem=one, **law), row(problem=other, recovered=False, **law)]
+    runs += [row(problem=one, noise=0.01, noise_of="value", **law)]
+    runs += [row(problem=one, recovered=False, noise=0.05, noise_of="spread", **law)]
+    (line,) = table(frame(runs)).cells.to_dict("records")
     assert (line["exact"], line["1% of each value"], line["5% of the spread"]) == ("1 of 2", "1 of 1", "0 of 1")
 
 
