@@ -41,3 +41,16 @@ def test_without_a_group_nothing_is_told_or_searched():
     flat = table("sin(x) + exp(y/3) + log(z)", names="xyz", rows=80, low=1.0, high=3.0)
     assert batches_of(flat, stages_named("groups", "in_groups", "in_groups_again")) == []
     assert all(stage.name != "groups" for stage in all_stages_but("groups"))
+
+
+def test_a_group_that_is_likely_is_searched_without_a_word_of_it():
+    noisy = table("u*log(1 + x*y/z)", noise=0.015, names="uxyz", rows=30, low=1.0, high=4.0)
+    stages = stages_named("groups", "singles", "in_groups", "in_groups_again")
+    context = context_of(noisy, stages=stages)
+    assert context.structure is None
+    assert context.likely_group is not None
+    batches = [(stage.name, batch) for stage, batch in context.run(When.LEVEL) if stage.name != "singles"]
+    assert {name for name, _ in batches} == {"in_groups_again"}
+    assert all(batch.structure == () for _, batch in batches)
+    assert any(len(proposal.expression.variables) == 4 for _, batch in batches for proposal in batch.proposals)
+    assert not list(context.of(context.problem).parts(When.LEVEL, wanted=lambda stage: stage.name == "in_groups_again"))
