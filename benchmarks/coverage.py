@@ -10,7 +10,7 @@ with which it is the law; these are then the true values of its constants.
 
 import argparse
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,15 +95,22 @@ SEARCHED = ("line", "exponential decay", "power law", "product of two powers")
 def looked_at(equation: Equation, law: Law, data: Dataset, true: Array | None, seed: int) -> dict[str, Any]:
     """Which intervals of a fitted law hold the truth; `true` are its constants, None where the form is another."""
     columns = law.columns(PLACES, 1)
-    values = law.values(columns)
-    new = values + law.noise_of_new(data) * law.draw(seed, PLACES, new=True)
-    curve, measurement = (equation.interval(columns, CONFIDENCE, mean=mean) for mean in (True, False))
+    new = law.values(columns) + law.noise_of_new(data) * law.draw(seed, PLACES, new=True)
+    measurement = equation.interval(columns, CONFIDENCE)
     estimates = equation.estimates(CONFIDENCE)
     return {
         "constants": None if true is None else [e.low <= t <= e.high for e, t in zip(estimates, true, strict=True)],
-        "curve": (curve[0] <= values) & (values <= curve[1]),
+        "curve": within(equation.interval, law, mean=True),
         "measurement": (measurement[0] <= new) & (new <= measurement[1]),
     }
+
+
+def within(interval: Callable[..., tuple[Array, Array]], law: Law, *, mean: bool) -> NDArray[np.bool_]:
+    """Where the law lies in an interval."""
+    columns = law.columns(PLACES, 1)
+    low, high = interval(columns, CONFIDENCE, mean=mean)
+    values = law.values(columns)
+    return (low <= values) & (values <= high)
 
 
 def known(law: Law, repeats: int = REPEATS) -> dict[str, Any]:
@@ -135,9 +142,10 @@ def searched(law: Law, repeats: int = SEARCHES, max_fits: int = MAX_FITS) -> dic
     hits, rounded = [], 0
     for seed in range(repeats):
         data = law.table(seed)
-        best = search(data, SearchSettings(max_fits=max_fits, seed=seed)).front.best
-        rounded += best.free_form is not None
-        hits.append(looked_at(best, law, data, true_constants(best, law, data), seed))
+        front = search(data, SearchSettings(max_fits=max_fits, seed=seed)).front
+        rounded += front.best.free_form is not None
+        hit = looked_at(front.best, law, data, true_constants(front.best, law, data), seed)
+        hits.append(hit | {"curve_of_forms": within(front.interval, law, mean=True)})
     right = [hit["constants"] for hit in hits if hit["constants"] is not None]
     every = [value for values in right for value in values]
     return {
@@ -153,6 +161,7 @@ def searched(law: Law, repeats: int = SEARCHES, max_fits: int = MAX_FITS) -> dic
         "constants": float(np.mean(every)) if every else None,
         "intervals": len(every),
         "curve": _share(hits, "curve"),
+        "curve_of_forms": _share(hits, "curve_of_forms"),
         "curve_of_right_form": _share([hit for hit in hits if hit["constants"] is not None], "curve"),
         "measurement": _share(hits, "measurement"),
         "seconds": time.process_time() - began,
@@ -193,11 +202,13 @@ def summary(rows: Iterable[dict[str, Any]]) -> str:
     if ours:
         lines = [
             f"| {ours[0]['repeats']} searches of {ours[0]['max_fits']} fits each, commit {ours[0]['commit']} "
-            "| right form | constants of these | the curve of these | the curve of all | new measurements |",
-            "|---|---|---|---|---|---|",
+            "| right form | constants of these | the curve of these | the curve of all | ... with other forms "
+            "| new measurements |",
+            "|---|---|---|---|---|---|---|",
         ]
         for row in ours:
-            shares = [row[name] for name in ("constants", "curve_of_right_form", "curve", "measurement")]
+            names = ("constants", "curve_of_right_form", "curve", "curve_of_forms", "measurement")
+            shares = [row.get(name) for name in names]
             lines.append(f"| {row['law']} | {row['right_form']} | {' | '.join(map(_percent, shares))} |")
         tables.append("\n".join(lines))
     return "\n\n".join(tables)

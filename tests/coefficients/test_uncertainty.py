@@ -2,10 +2,13 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import curve_fit
 
 from prunesymnet.coefficients import covariance, estimate_constants, fit
+from prunesymnet.coefficients.uncertainty import mixed_quantile
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import parse
 
@@ -88,3 +91,25 @@ def test_digits_follow_the_standard_error():
     assert text.startswith("c1 = 123")
     assert "±" in text
     assert "95%" in text
+
+
+part = st.tuples(st.floats(0.01, 1), st.floats(-100, 100), st.floats(0.01, 50), st.integers(1, 40))
+
+
+@given(parts=st.lists(part, min_size=1, max_size=4), level=st.floats(0.01, 0.99))
+def test_below_a_quantile_of_a_mixture_lies_its_share(parts, level):
+    weights, middles, spreads, freedom = (np.array(column) for column in zip(*parts, strict=True))
+    found = mixed_quantile(level, weights[:, None], middles[:, None], spreads[:, None], freedom)[0]
+    share = np.average(stats.t.cdf(found, freedom, loc=middles, scale=spreads), weights=weights)
+    assert share == pytest.approx(level, abs=1e-6)
+
+
+def test_of_one_part_the_quantile_is_its_own_and_of_an_unknown_one_there_is_none():
+    middles, spreads, freedom = np.array([[2.0, 5.0]]), np.array([[0.5, 0.0]]), np.array([7])
+    found = mixed_quantile(0.9, np.ones((1, 2)), middles, spreads, freedom)
+    np.testing.assert_allclose(found, [stats.t.ppf(0.9, 7, 2.0, 0.5), 5.0])
+    both = np.array([[1.0], [math.inf]])
+    assert mixed_quantile(0.9, np.ones((2, 1)), np.zeros((2, 1)), both, np.array([5, 5]))[0] == math.inf
+    assert mixed_quantile(0.1, np.ones((2, 1)), np.zeros((2, 1)), both, np.array([5, 5]))[0] == -math.inf
+    of_no_weight = mixed_quantile(0.9, np.array([[1.0], [0.0]]), np.zeros((2, 1)), both, np.array([5, 5]))
+    assert of_no_weight[0] == pytest.approx(stats.t.ppf(0.9, 5))

@@ -421,3 +421,35 @@ def test_html_shows_every_row_and_escapes_what_it_shows():
     shown = hostile._repr_html_()
     assert "<script>" not in shown
     assert "&lt;script&gt;alert(1)&lt;/script&gt;&amp;" in shown
+
+
+def curved(bits):
+    """A line and a parabola, fitted to a line with noise, whose descriptions differ by so many bits."""
+    one, two = equation("1.0*x + 1.0", LINE), equation("1.0*x**2 + 1.0*x + 1.0", LINE)
+    return Front((one, replace(two, description_length=one.description_length + bits)), 0)
+
+
+@pytest.mark.parametrize("mean", [False, True])
+def test_an_interval_of_a_front_knows_other_formulas_that_are_likely(mean):
+    near, far = {"x": np.array([5.0])}, {"x": np.array([60.0])}
+    own = curved(0).best.interval(far, mean=mean)
+    widths = [np.ptp(curved(bits).interval(far, mean=mean)) for bits in (0.0, 3.0, 30.0)]
+    assert widths[0] > widths[1] > widths[2] == pytest.approx(np.ptp(own))
+    low, high = curved(0).interval(far, mean=mean)
+    for part in curved(0):  # as likely as not: both are in it, but for their outermost tails
+        assert low < part.predict(far) < high
+    assert np.ptp(curved(0).interval(near, mean=mean)) < 2 * np.ptp(curved(0).best.interval(near, mean=mean))
+
+
+def test_an_interval_of_a_front_of_one_is_its_own_and_there_is_none_where_the_chosen_formula_has_no_value():
+    columns = {"x": np.array([1.0, 7.0])}
+    np.testing.assert_array_equal(Front((curved(0).best,), 0).interval(columns), curved(0).best.interval(columns))
+    with_log = Front((equation("1.0*log(x)", LINE), curved(0).best), 0)
+    with_log = replace(
+        with_log, equations=(replace(with_log[0], description_length=0.0), replace(with_log[1], description_length=0.0))
+    )
+    low, high = with_log.interval({"x": np.array([-1.0, 2.0])})
+    assert np.isnan([low[0], high[0]]).all()
+    assert low[1] < high[1]
+    with pytest.raises(ValueError, match="confidence"):
+        curved(0).interval(columns, 1.5)

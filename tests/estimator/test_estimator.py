@@ -284,6 +284,13 @@ def test_a_column_of_a_table_is_predicted_as_one():
 # ---- prediction -----------------------------------------------------------------------------------------
 
 
+def test_an_interval_may_count_all_forms_of_the_front(model):
+    columns = {"x1": X[:, 0], "x2": X[:, 1]}
+    np.testing.assert_array_equal(model.predict_interval(X, forms=True), model.fronts_[0].interval(columns))
+    with pytest.raises(ValueError, match="index must be None where forms=True"):
+        model.predict_interval(X, index=0, forms=True)
+
+
 def test_another_row_of_the_front(model):
     for row in (0, 1, len(model.equations_) - 1, -1, np.int64(1), [1]):
         chosen = model.fronts_[0][row[0] if isinstance(row, list) else row]

@@ -21,7 +21,7 @@ from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from prunesymnet.coefficients.fit import compile_fit
 from prunesymnet.coefficients.least_squares import RANK_TOLERANCE
@@ -30,6 +30,9 @@ from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression, Program
 
 Array = NDArray[np.float64]
+
+HALVINGS = 60  # of the interval in which a quantile lies: to the last digit
+TINY = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,35 @@ def students_t(freedom: int, confidence: float) -> float:
     if not isinstance(confidence, Real) or not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, both excluded, got {confidence!r}")
     return float(stdtrit(freedom, 0.5 + confidence / 2)) if freedom > 0 else math.inf
+
+
+def mixed_quantile(level: float, weights: Array, middles: Array, spreads: Array, freedom: Array) -> Array:
+    """Below which values so large a share of a mixture lies: of Student's t distributions with these `middles` and
+    `spreads` [parts, places], each part with its `freedom` and the `weights` that it has at each place. Infinite where
+    the spread of a part is.
+
+    >>> one = np.array([[0.0], [0.0]]), np.array([[1.0], [1.0]])
+    >>> float(mixed_quantile(0.975, np.ones((2, 1)), *one, np.array([20, 20])).round(3)[0])
+    2.086
+    >>> apart = np.array([[0.0], [100.0]]), np.array([[1.0], [1.0]])
+    >>> float(mixed_quantile(0.95, np.array([[3.0], [1.0]]), *apart, np.array([20, 20])).round(3)[0])
+    100.86
+    """
+    counts = weights > 0
+    unknown = (counts & ~np.isfinite(spreads)).any(axis=0) | (freedom[:, None] * counts < counts).any(axis=0)
+    middles, spreads = (np.where(counts & ~unknown, values, 0.0) for values in (middles, spreads))
+    freedom = np.maximum(freedom, 1)[:, None]
+    own = middles + spreads * stdtrit(freedom, level)  # that of the mixture lies between those of its parts
+    low = np.where(counts, own, np.inf).min(axis=0)
+    high = np.where(counts, own, -np.inf).max(axis=0)
+    share = weights / np.maximum(weights.sum(axis=0), TINY)
+    for _ in range(HALVINGS):
+        between = (low + high) / 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            below = stdtr(freedom, np.nan_to_num((between - middles) / spreads, posinf=np.inf, neginf=-np.inf))
+        too_low = (share * below).sum(axis=0) < level
+        low, high = np.where(too_low, between, low), np.where(too_low, high, between)
+    return np.asarray(np.where(unknown, math.copysign(math.inf, level - 0.5), (low + high) / 2))
 
 
 def covariance(

@@ -211,18 +211,27 @@ class Equation:
     def interval(self, columns: Columns, confidence: float = 0.95, *, mean: bool = False) -> tuple[Array, Array]:
         """Between which values a new measurement will lie in that share of cases: the scatter of the data and the
         uncertainty of the constants together. With `mean`, between which values the mean of many measurements lies,
-        the curve itself: the uncertainty of the constants alone. Neither has that of the form."""
-        table = self._table(columns)
-        program, constants = self._free_program
-        values, jacobian = program.values_and_jacobian(table, constants)
-        reach = students_t(self.rows - len(constants), confidence)
-        with np.errstate(all="ignore"):
-            scatter = self.variance * values**2 if self.relative else self.variance
-            variance = np.einsum("in,ij,jn->n", jacobian, self.covariance, jacobian) + (0.0 if mean else scatter)
-            width = reach * np.sqrt(np.maximum(variance, 0.0))
-            width = np.where(np.isnan(width), np.inf, width)  # a constant that the data do not determine
+        the curve itself: the uncertainty of the constants alone. Neither has that of the form, as
+        `Front.interval` has."""
+        width = students_t(self.freedom, confidence) * self.spread(columns, mean=mean)
         middle = self.predict(columns)
         return middle - width, middle + width
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom of the residuals."""
+        return self.rows - len(self.covariance)
+
+    def spread(self, columns: Columns, *, mean: bool = False) -> Array:
+        """The standard deviation of a new measurement about its prediction; with `mean`, of the curve. Infinite where
+        the data do not determine a constant that it takes."""
+        program, constants = self._free_program
+        with np.errstate(all="ignore"):
+            values, jacobian = program.values_and_jacobian(self._table(columns), constants)
+            scatter = self.variance * values**2 if self.relative else self.variance
+            variance = np.einsum("in,ij,jn->n", jacobian, self.covariance, jacobian) + (0.0 if mean else scatter)
+            spread = np.sqrt(np.maximum(variance, 0.0))
+            return np.where(np.isnan(spread), np.inf, spread)
 
     def is_far_off(self, columns: Columns, y: Any) -> NDArray[np.bool_]:
         """For each row of a table whether its target `y` is more than six standard deviations of the residuals from the

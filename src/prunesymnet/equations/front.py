@@ -5,11 +5,17 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from prunesymnet.equations.equation import Equation
+from prunesymnet.coefficients.uncertainty import mixed_quantile
+from prunesymnet.equations.equation import Columns, Equation
 from prunesymnet.structure import Reduction
 
+Array = NDArray[np.float64]
+
+UNLIKELY = 1e-3  # of all odds: formulas that are less likely do not count
 SHOWN = 78  # characters of a formula in a table for the terminal
 NO_SHARE = 1e-9  # of a value: errors that are rounding are nothing to be said
 TIES = "≈ the data hardly tell this formula from the chosen one"
@@ -56,6 +62,27 @@ class Front:
         if not -len(self) <= index < len(self):
             raise IndexError(f"index must be a row of the front, 0 to {len(self) - 1}, got {index}")
         return self.equations[index]
+
+    def interval(self, columns: Columns, confidence: float = 0.95, *, mean: bool = False) -> tuple[Array, Array]:
+        """Between which values a new measurement will lie in that share of cases (with `mean`: the curve), whichever
+        formula of the front is the right one. Each counts by the odds that its description gives it: one bit more is
+        half as likely. Where formulas part ways, beyond the rows above all, this is wider than the chosen one's own."""
+        low, high = self.best.interval(columns, confidence, mean=mean)
+        lengths = np.nan_to_num([equation.description_length for equation in self], nan=math.inf)
+        odds = np.exp2(lengths.min() - lengths) if math.isfinite(lengths.min()) else np.zeros(len(self))
+        odds[self.chosen] = max(odds[self.chosen], UNLIKELY)
+        counted = np.flatnonzero(odds >= UNLIKELY * odds.sum())
+        if len(counted) == 1:
+            return low, high
+        equations = [self[int(k)] for k in counted]
+        middles = np.array([equation.predict(columns) for equation in equations])
+        spreads = np.array([equation.spread(columns, mean=mean) for equation in equations])
+        freedom = np.array([equation.freedom for equation in equations])
+        weights = np.where(np.isfinite(middles), odds[counted, None], 0.0)
+        levels = (1 - confidence) / 2, (1 + confidence) / 2
+        bounds = [mixed_quantile(level, weights, middles, spreads, freedom) for level in levels]
+        defined = np.isfinite(self.best.predict(columns))
+        return np.where(defined, bounds[0], low), np.where(defined, bounds[1], high)
 
     def table(self) -> pd.DataFrame:
         """One row per equation; floats of the formulas are shown with six digits."""

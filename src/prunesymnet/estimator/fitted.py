@@ -76,12 +76,33 @@ class FittedFormulas:
         return self._shaped([equation.predict(columns) for equation in self._chosen(index)])
 
     def predict_interval(
-        self, X: Any, confidence: float = 0.95, index: int | Sequence[int] | None = None, *, mean: bool = False
+        self,
+        X: Any,
+        confidence: float = 0.95,
+        index: int | Sequence[int] | None = None,
+        *,
+        mean: bool = False,
+        forms: bool = False,
     ) -> tuple[Array, Array]:
         """The bounds between which a new measurement lies with that probability, if the formula is right; with `mean`
-        those for the mean of many measurements, the curve itself."""
+        those for the mean of many measurements, the curve itself. With `forms`, other formulas of the front may be the
+        right one, too, each with the odds that its description gives it: the bounds know that the form is not certain,
+        and are wider where formulas part ways.
+
+        >>> from prunesymnet import PruneSymRegressor
+        >>> x = np.linspace(0, 6, 40)
+        >>> y = 5 * np.exp(-0.7 * x) + 1 + 0.2 * np.random.default_rng(0).normal(size=40)
+        >>> model = PruneSymRegressor(max_evaluations=5_000_000).fit(x[:, None], y)
+        >>> far = np.array([[12.0]])
+        >>> widths = [np.ptp(model.predict_interval(far, mean=True, forms=forms)) for forms in (False, True)]
+        >>> bool(widths[0] < widths[1])
+        True
+        """
         columns = self._columns(X)
-        bounds = [equation.interval(columns, confidence, mean=mean) for equation in self._chosen(index)]
+        if forms and index is not None:
+            raise ValueError(f"index must be None where forms=True, which counts all rows of the front; got {index!r}")
+        sources = self.fronts_ if forms else self._chosen(index)
+        bounds = [source.interval(columns, confidence, mean=mean) for source in sources]
         return self._shaped([low for low, _ in bounds]), self._shaped([high for _, high in bounds], warn=False)
 
     def outliers(self, X: Any, y: Any, index: int | Sequence[int] | None = None) -> NDArray[np.bool_]:
