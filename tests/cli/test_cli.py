@@ -286,6 +286,10 @@ def test_intervals(folder):
     frame = pd.read_csv(io.StringIO(predicted))
     assert (frame["v_predicted_low"] <= frame["v_predicted_high"]).all()
     call("predict", folder / "run", folder / "law.csv", "--interval", "2", code=USAGE)
+    of_forms = call("predict", folder / "run", folder / "law.csv", "--interval", "0.9", "--forms").stdout
+    assert list(pd.read_csv(io.StringIO(of_forms)).columns) == list(frame.columns)
+    call("predict", folder / "run", folder / "law.csv", "--forms", code=USAGE)
+    call("predict", folder / "run", folder / "law.csv", "--interval", "0.9", "--forms", "--index", "0", code=USAGE)
 
 
 @pytest.mark.parametrize(

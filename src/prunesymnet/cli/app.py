@@ -73,6 +73,9 @@ def predict(
     interval: Annotated[
         float | None, typer.Option(help="Add the interval that holds this share of new measurements, e.g. 0.95.")
     ] = None,
+    forms: Annotated[
+        bool, typer.Option("--forms", help="Count the other formulas of the front in it, by the odds of each.")
+    ] = False,
     decimal: Decimal = None,
     sheet: Sheet = None,
 ) -> None:
@@ -80,8 +83,10 @@ def predict(
     with clear_errors():
         from prunesymnet.cli.tables import predicted, table_of
 
+        if forms and (interval is None or index is not None):
+            raise typer.BadParameter("--forms says how --interval is computed, for the chosen formula (no --index)")
         found = model_at(model)
-        write(predicted(found, table_of(data, decimal, sheet), index, interval), out)
+        write(predicted(found, table_of(data, decimal, sheet), index, interval, forms=forms), out)
 
 
 @app.command()

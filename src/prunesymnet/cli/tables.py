@@ -128,8 +128,9 @@ def options_named() -> Iterator[None]:
         raise DataError(f"{problem}; {option}" if option else str(problem)) from None
 
 
-def predicted(model: Model, table: Table, index: int | None, interval: float | None) -> str:
-    """The table as CSV, with a column for each target's prediction, and for its interval if one is asked for."""
+def predicted(model: Model, table: Table, index: int | None, interval: float | None, *, forms: bool = False) -> str:
+    """The table as CSV, with a column for each target's prediction, and for its interval if one is asked for; whether
+    other `forms` of the front count in that."""
     columns = dict(zip(model.names, table.numbers(model.labels).T, strict=True))
     added: dict[str, object] = {}
     for front in model.fronts:
@@ -137,7 +138,8 @@ def predicted(model: Model, table: Table, index: int | None, interval: float | N
         name = f"{front.target}_predicted"
         added[name] = equation.predict(columns)
         if interval is not None:
-            added[f"{name}_low"], added[f"{name}_high"] = equation.interval(columns, interval)
+            source = front if forms else equation
+            added[f"{name}_low"], added[f"{name}_high"] = source.interval(columns, interval)
     frame = pd.concat([table.frame, pd.DataFrame(added, index=table.frame.index)], axis="columns")
     text: str = frame.to_csv(index=False)
     return text
