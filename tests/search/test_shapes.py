@@ -100,3 +100,8 @@ def test_what_no_formula_can_have_is_said():
         search(saturating(), replace(SHORTCUTS, constraints=rules))
     with pytest.raises(ValueError, match="constraints shape 'z', which is no column"):
         search(saturating(), replace(SHORTCUTS, constraints=Constraints(shape=("convex in z",))))
+
+
+def test_a_value_may_be_asked_for_at_a_point_that_no_whole_number_is():
+    shapes = Shapes.of(["1 at x = 1e20"], {"x": (0.0, 1e21)})
+    assert len(shapes.verdicts(parse("x/1e20"))) == 1

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from contexts import context_of, problem, proposals_of, run, stages_named, table
+from prunesymnet.bank.bank import Term
 from prunesymnet.expression import parse
 from prunesymnet.operators import DEFAULT
-from prunesymnet.search.stages.wave_sums import WAVE_SUMS, propose
+from prunesymnet.search.stages.wave_sums import WAVE_SUMS, Sums, propose
 
 ROWS = {"rows": 120, "low": 1.0, "high": 5.0}
 FOUND = [
@@ -54,3 +55,10 @@ def test_only_the_wave_that_is_asked_for_is_used(names):
 
 def test_it_needs_waves():
     assert not WAVE_SUMS.can_run(problem("x + y", ("+", "*")))
+
+
+def test_a_frequency_may_be_larger_than_any_whole_number_that_is_exact():
+    terms = [Term(np.linspace(0.0, 1.0, 9), parse("x"))]
+    sums = Sums.of(terms, np.zeros(1, dtype=bool), pairs_of=1)
+    assert sums.formula(np.array([2.0])).constants == ()
+    assert sums.formula(np.array([2.0**70])).constants == (2.0**70,)
