@@ -32,7 +32,7 @@ from prunesymnet.expression import Expression, Program
 Array = NDArray[np.float64]
 
 HALVINGS = 60  # of the interval in which a quantile lies: to the last digit
-TINY = 1e-300
+TINY = 1e-300  # where no part has any weight, there is no share of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def mixed_quantile(level: float, weights: Array, middles: Array, spreads: Array,
     100.86
     """
     counts = weights > 0
-    unknown = (counts & ~np.isfinite(spreads)).any(axis=0) | (freedom[:, None] * counts < counts).any(axis=0)
+    unknown = (counts & ~(np.isfinite(spreads) & (freedom[:, None] > 0))).any(axis=0)
     middles, spreads = (np.where(counts & ~unknown, values, 0.0) for values in (middles, spreads))
     freedom = np.maximum(freedom, 1)[:, None]
     own = middles + spreads * stdtrit(freedom, level)  # that of the mixture lies between those of its parts

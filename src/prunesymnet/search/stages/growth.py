@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import permutations, product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Term
 from prunesymnet.bank.monomials import few_enough, power_law, raised
@@ -19,10 +20,14 @@ from prunesymnet.bank.query import Proposal
 from prunesymnet.expression import Constant, Variable, apply
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
 from prunesymnet.search.stages.power_law import ALL_HALVES, ALL_WHOLE
+from prunesymnet.structure.smooth import LinearPart
+
+Array = NDArray[np.float64]
 
 SHARE = 1.0  # sizes below it may be shares
 LARGEST = 100.0  # exponent: squares of larger exponentials leave the range of floats
 MOST = 60  # pairs: of eight columns all, if each may be a share
+FOLLOWED = 4  # pairs that leave least, with any powers: in tables of shares alone there are dozens
 PROPOSED = 12  # the best: most others are the same with other powers
 POWERS = (1, 0), (-1, 0), (0, 1), (0, -1), (-1, 1), (1, -1)  # of what has grown, and of what it has gained
 
@@ -75,6 +80,18 @@ def growths(problem: Problem) -> list[Growth]:
     return found[:MOST]
 
 
+def likeliest(found: list[Growth], columns: list[Term], y: Array, weights: Array) -> list[Growth]:
+    """Those that leave least of log|y| beside the columns, with any powers; none where the columns leave nothing."""
+    logs = [np.log(np.abs(column.values)) for column in columns]
+    beside = LinearPart.of(np.log(np.abs(y)), weights, [np.ones_like(y), *logs])
+    if not found or not beside.left > 0:
+        return []
+    with np.errstate(divide="ignore"):
+        sets = [(g.exponent.values, np.log(np.abs(g.gained.values)), np.log(g.share.values)) for g in found]
+    left = beside.left_by_columns(np.nan_to_num(np.array(sets), neginf=0.0).transpose(0, 2, 1))
+    return [found[k] for k in np.argsort(left, kind="stable")[:FOLLOWED]]
+
+
 def propose(context: Context) -> Iterator[Batch]:
     problem = context.problem
     columns = [Term(column, Variable(name)) for name, column in problem.nonzero_columns.items()]
@@ -82,7 +99,7 @@ def propose(context: Context) -> Iterator[Batch]:
         return
     by_size = problem.weights * (problem.y / np.abs(problem.y).max()) ** 2
     proposals = []
-    for growth in growths(problem):
+    for growth in likeliest(growths(problem), columns, problem.y, by_size):
         for factor, beside in product(growth.factors(), ([], [growth.share])):
             for weights, near in product((by_size, np.ones_like(by_size)), (ALL_HALVES, 0.0)):
                 rest = power_law(
