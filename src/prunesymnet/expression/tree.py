@@ -271,6 +271,15 @@ def power(base: Expression, exponent: Expression) -> Expression:
     return apply("pow", base, exponent)
 
 
+def exact_if_whole(value: float) -> int | float:
+    """A number that stands for itself: an int where it is whole, and not too large to be exact as one.
+
+    >>> exact_if_whole(3.0), exact_if_whole(0.5), exact_if_whole(2.0**60)
+    (3, 0.5, 1.152921504606847e+18)
+    """
+    return int(value) if float(value).is_integer() and abs(value) <= LARGEST_INT else float(value)
+
+
 def is_free(node: Expression) -> bool:
     """Whether the node is a constant that a fit may move."""
     return isinstance(node, Constant) and isinstance(node.value, float)

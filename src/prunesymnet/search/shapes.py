@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from prunesymnet.expression import Constant, Expression, Variable, apply, canonical, evaluate
 from prunesymnet.expression.intervals import Interval, Jet, bounds
-from prunesymnet.expression.tree import LARGEST_INT
+from prunesymnet.expression.tree import exact_if_whole
 
 Array = NDArray[np.float64]
 Box = Mapping[str, tuple[float, float]]
@@ -326,11 +326,6 @@ def _is_symmetric(shape: Shape, expression: Expression) -> bool:
 
 def _has_value(shape: Shape, expression: Expression) -> bool:
     """Whether the value at a point is seen when the formula is simplified: numbers with a point are exact there."""
-
-    def number(value: float) -> Constant:
-        whole = float(value).is_integer() and abs(value) <= LARGEST_INT
-        return Constant(int(value) if whole else float(value))
-
-    numbers = {name: number(value) for name, value in shape.point.items()}
+    numbers = {name: Constant(exact_if_whole(value)) for name, value in shape.point.items()}
     after = canonical(expression.substitute(numbers))
     return isinstance(after, Constant) and float(after.value) == float(shape.words[0])

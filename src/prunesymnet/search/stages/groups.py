@@ -55,7 +55,12 @@ def parts_again(context: Context) -> Iterator[Part]:
         yield from _parts(context, context.structure, again=True)
     elif not context.reduced and context.likely_group is not None:
         parts = _parts(context, context.likely_group, again=False)
-        yield from (part.then(lambda batch: replace(batch, structure=())) for part in parts)
+        yield from (part.then(_untold) for part in parts)
+
+
+def _untold(batch: Batch) -> Batch:
+    """Without a word of structure."""
+    return replace(batch, structure=())
 
 
 def _reduction(found: Found | Product) -> Reduction:

@@ -22,7 +22,7 @@ from prunesymnet.bank.regression import Residual, unexplained
 from prunesymnet.bank.targets import unwrap
 from prunesymnet.bank.words import words_of
 from prunesymnet.expression import Expression
-from prunesymnet.expression.tree import LARGEST_INT
+from prunesymnet.expression.tree import exact_if_whole
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
 from prunesymnet.search.stages.frequencies import Grid, functions_of, wave
 from prunesymnet.search.stages.polynomials import weighted_sum
@@ -127,7 +127,7 @@ class Sums:
 
     def formula(self, coefficients: Array) -> Expression:
         parts = [(float(coefficients[k]), self.terms[k].expression) for k in np.flatnonzero(coefficients)]
-        return weighted_sum([(int(c) if c.is_integer() and abs(c) <= LARGEST_INT else c, part) for c, part in parts])
+        return weighted_sum([(exact_if_whole(c), part) for c, part in parts])
 
 
 def _proposals(hits: list[Hit], names: tuple[str, ...]) -> list[Proposal]:
