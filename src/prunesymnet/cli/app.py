@@ -84,7 +84,7 @@ def predict(
         from prunesymnet.cli.tables import predicted, table_of
 
         if forms and (interval is None or index is not None):
-            raise typer.BadParameter("--forms says how --interval is computed, for the chosen formula (no --index)")
+            raise typer.BadParameter("--forms is for the interval: add --interval 0.95, and leave out --index")
         found = model_at(model)
         write(predicted(found, table_of(data, decimal, sheet), index, interval, forms=forms), out)
 
