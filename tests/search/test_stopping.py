@@ -166,6 +166,18 @@ def test_what_looks_like_noise_and_what_does_not():
     assert not looks_like_noise(given("3*x*y", 0.01), None)
 
 
+def test_less_than_instruments_leave_is_no_noise_before_a_level_found_nothing():
+    """It may be what a formula that is nearly right leaves, which nothing simple explains either."""
+
+    def says(noise, **how):
+        context = given("3*x*y + 1", noise)
+        return looks_like_noise(context, fit(parse("1.0*x*y + 1.0"), context.train), **how)
+
+    assert says(1e-4) and says(1e-4, may_be_left=1e-2)
+    assert not says(1e-8) and not says(1e-8, may_be_left=1e-2)
+    assert says(1e-8, settled=True)
+
+
 def test_of_a_formula_that_says_nothing_what_is_left_is_no_noise():
     context = given("3*x*y", 0.01)
     assert not looks_like_noise(context.at(2), measure(parse("0.1"), context.train))

@@ -26,6 +26,7 @@ MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation, by level: if no more can
 MAY_BE_LEFT = (
     1e-2  # the same for the search, when a level is over: another takes ten times as long, and rarely finds it
 )
+MEASURED = 1e-12  # the same of errors: those of an instrument leave more, so that less may well be a formula's own error
 ROWS_TO_CHECK = 2000  # for noise: more rows than banks are scanned with, so that less can be hidden
 BANK = 400  # nodes whose pairs are tried on the residuals
 CLEARLY = 4.0  # bits more than chance
@@ -124,7 +125,8 @@ def looks_like_noise(
 ) -> bool:
     """Whether what a formula leaves looks like noise: nothing in the bank explains more of it than chance would, and
     either a whole level of the search has found nothing better (it is `settled`), or what could hide behind that
-    chance is a small part of the variation: what `may_be_left`, or by the level."""
+    chance is a small part of the variation: what `may_be_left`, or by the level. Of what is left by less than a
+    millionth, only the first tells: a formula that is nearly right leaves errors that are as hard to explain."""
     if chosen is None or (1 - chosen.r2 > SAYS_SOMETHING and not settled):
         return False
     settings, names = context.settings, set(context.problem.columns) | set(chosen.expression.variables)
@@ -142,7 +144,7 @@ def looks_like_noise(
     hidden = hidden_share(replace(context, problem=problem), chosen)
     by_level = MAY_BE_MISSED[min(context.budget.level, len(MAY_BE_MISSED) - 1)]
     most = by_level if may_be_left is None else may_be_left
-    return hidden is not None and (settled or (1 - chosen.r2) * hidden < most)
+    return hidden is not None and (settled or (1 - chosen.r2 > MEASURED and (1 - chosen.r2) * hidden < most))
 
 
 def hidden_share(context: Context, chosen: Fit) -> float | None:
