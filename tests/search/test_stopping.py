@@ -173,8 +173,10 @@ def test_less_than_instruments_leave_is_no_noise_before_a_level_found_nothing():
         context = given("3*x*y + 1", noise)
         return looks_like_noise(context, fit(parse("1.0*x*y + 1.0"), context.train), **how)
 
-    assert says(1e-4) and says(1e-4, may_be_left=1e-2)
-    assert not says(1e-8) and not says(1e-8, may_be_left=1e-2)
+    assert says(1e-4)
+    assert says(1e-4, may_be_left=1e-2)
+    assert not says(1e-8)
+    assert not says(1e-8, may_be_left=1e-2)
     assert says(1e-8, settled=True)
 
 

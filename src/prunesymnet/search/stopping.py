@@ -26,7 +26,9 @@ MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation, by level: if no more can
 MAY_BE_LEFT = (
     1e-2  # the same for the search, when a level is over: another takes ten times as long, and rarely finds it
 )
-MEASURED = 1e-12  # the same of errors: those of an instrument leave more, so that less may well be a formula's own error
+MEASURED = (
+    1e-12  # the same of errors: those of an instrument leave more, so that less may well be a formula's own error
+)
 ROWS_TO_CHECK = 2000  # for noise: more rows than banks are scanned with, so that less can be hidden
 BANK = 400  # nodes whose pairs are tried on the residuals
 CLEARLY = 4.0  # bits more than chance

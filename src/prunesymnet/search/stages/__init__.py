@@ -36,6 +36,7 @@ from prunesymnet.search.stages.sums import SUMS
 from prunesymnet.search.stages.tails import TAILS
 from prunesymnet.search.stages.unwrapping import UNWRAPPING
 from prunesymnet.search.stages.wave_sums import WAVE_SUMS
+from prunesymnet.search.stages.waves import WAVES_OF_A_COLUMN
 
 STAGES: tuple[Stage, ...] = (
     POWER_LAW,
@@ -59,6 +60,7 @@ STAGES: tuple[Stage, ...] = (
     SUMS,
     FAMILIES,
     FREQUENCIES_OF_NODES,
+    WAVES_OF_A_COLUMN,
     PHASES,
     MEMBER_SUMS,
     WAVE_SUMS,
