@@ -55,8 +55,8 @@ ORDER = {
         "base", "power_law", "polynomials", "growth", "groups", "beside", "networks", "unwrapping", "fixed_terms",
         "denominators", "pairs", "singles", "tails", "chains", "angles", "rational", "powers", "factored_quotients",
         "families", "member_sums", "missing_terms", "unknown_constants", "member_quotients", "exact_sums",
-        "dictionaries", "squares", "sums", "frequencies", "waves", "phases", "wave_sums", "query_pairs", "pursuit",
-        "grafts", "blocks", "nested", "parts",
+        "dictionaries", "squares", "sums", "frequencies", "sums_of_waves", "phases", "waves_of_sums",
+        "query_pairs", "pursuit", "grafts", "blocks", "nested", "parts",
     ),
     "studio": (
         "workspace", "words", "safety", "forms", "tables", "searches", "worker", "queue", "front", "looks", "notebook",

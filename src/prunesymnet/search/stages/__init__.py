@@ -33,10 +33,10 @@ from prunesymnet.search.stages.rational import RATIONAL
 from prunesymnet.search.stages.singles import SINGLES
 from prunesymnet.search.stages.squares import SQUARES
 from prunesymnet.search.stages.sums import SUMS
+from prunesymnet.search.stages.sums_of_waves import SUMS_OF_WAVES
 from prunesymnet.search.stages.tails import TAILS
 from prunesymnet.search.stages.unwrapping import UNWRAPPING
-from prunesymnet.search.stages.wave_sums import WAVE_SUMS
-from prunesymnet.search.stages.waves import WAVES_OF_A_COLUMN
+from prunesymnet.search.stages.waves_of_sums import WAVES_OF_SUMS
 
 STAGES: tuple[Stage, ...] = (
     POWER_LAW,
@@ -60,10 +60,10 @@ STAGES: tuple[Stage, ...] = (
     SUMS,
     FAMILIES,
     FREQUENCIES_OF_NODES,
-    WAVES_OF_A_COLUMN,
+    SUMS_OF_WAVES,
     PHASES,
     MEMBER_SUMS,
-    WAVE_SUMS,
+    WAVES_OF_SUMS,
     SQUARES,
     APART,
     SURE_PARTS,

@@ -29,7 +29,7 @@ FACTORS = 2  # products of powers to divide y by: they differ by powers of the g
 WAYS = (4, 2)  # of a factor and a group, or one over it, that are searched at the first level and at each later one
 # Stages whose turn is when all ways have been tried.
 SLOW = (
-    "wave_sums", "squares", "apart", "sure_parts", "query_pairs", "pursuit", "beside", "in_groups_again",
+    "waves_of_sums", "squares", "apart", "sure_parts", "query_pairs", "pursuit", "beside", "in_groups_again",
 )  # fmt: skip
 BEST = 3  # formulas of the first factor of a product, with which the second is searched
 AS_FITTED = 1e-6  # of the variation: what a spline leaves, below which formulas of a factor are not told apart

@@ -9,7 +9,7 @@ from contexts import context_of, problem, proposals_of, run, stages_named, table
 from prunesymnet.bank.bank import Term
 from prunesymnet.expression import parse
 from prunesymnet.operators import DEFAULT
-from prunesymnet.search.stages.wave_sums import WAVE_SUMS, Sums, propose
+from prunesymnet.search.stages.waves_of_sums import WAVES_OF_SUMS, Sums, propose
 
 ROWS = {"rows": 120, "low": 1.0, "high": 5.0}
 FOUND = [
@@ -25,22 +25,22 @@ FOUND = [
 @pytest.mark.parametrize("text", FOUND)
 def test_it_is_found_where_it_is_exact(text):
     data = table(text, names=parse(text).variables, **ROWS)
-    found = proposals_of(run(context_of(data, stages=stages_named("wave_sums"))))
+    found = proposals_of(run(context_of(data, stages=stages_named("waves_of_sums"))))
     assert min(proposal.unexplained for proposal in found) < 1e-12
 
 
 def test_one_of_the_terms_may_have_any_frequency():
     data = table("sin(x + y**2 + 0.37*x*y*z)", names="xyz", **ROWS)
-    found = proposals_of(run(context_of(data, stages=stages_named("wave_sums"))))
+    found = proposals_of(run(context_of(data, stages=stages_named("waves_of_sums"))))
     assert min(proposal.unexplained for proposal in found) < 0.2  # the grid is as fine as a fit needs
 
 
 def test_noise_does_not_hide_it_and_gets_no_functions_inside():
     data = table("cos(x*y + z)", noise=0.1, names="xyz", **ROWS)
-    found = proposals_of(run(context_of(data, stages=stages_named("wave_sums"))))
+    found = proposals_of(run(context_of(data, stages=stages_named("waves_of_sums"))))
     assert min(proposal.unexplained for proposal in found) < 0.05
     noise = replace(data, y=np.random.default_rng(0).normal(size=data.rows))
-    for proposal in proposals_of(run(context_of(noise, stages=stages_named("wave_sums")))):
+    for proposal in proposals_of(run(context_of(noise, stages=stages_named("waves_of_sums")))):
         assert not {"exp", "log"} & {name for name in ("exp", "log") if name in str(proposal.expression)}
 
 
@@ -54,7 +54,7 @@ def test_only_the_wave_that_is_asked_for_is_used(names):
 
 
 def test_it_needs_waves():
-    assert not WAVE_SUMS.can_run(problem("x + y", ("+", "*")))
+    assert not WAVES_OF_SUMS.can_run(problem("x + y", ("+", "*")))
 
 
 def test_a_frequency_may_be_larger_than_any_whole_number_that_is_exact():

@@ -95,7 +95,7 @@ def sums_of_waves(found: Members, query: Query) -> Iterator[Sum]:
 
 
 def _next_frequencies(column: Array, query: Query, so_far: Sum, grid: Grid) -> tuple[Array, float]:
-    """The frequencies on the grid that explain most of what is left, and what all waves leave with the best of these."""
+    """The frequencies on the grid that explain most of what is left, and what the best of them leaves."""
     turns = so_far.inside[:, :1] * column
     pairs = tuple(Term(values, Constant(1)) for values in (*np.sin(turns), *np.cos(turns)))
     regression = Query(query.target, (*query.fixed_terms, *pairs)).regression()
@@ -125,4 +125,4 @@ def _bits(found: Members, waves: int, left: float) -> float:
     return waves * wave + float(residual_bits(rows, max(left, EXACT)))
 
 
-WAVES_OF_A_COLUMN = Stage("waves", When.LEVEL, propose, needs=("sin", "cos"))
+SUMS_OF_WAVES = Stage("sums_of_waves", When.LEVEL, propose, needs=("sin", "cos"))

@@ -6,7 +6,7 @@ import pytest
 from contexts import context_of, problem_of
 from prunesymnet.expression import evaluate, parse
 from prunesymnet.operators import DEFAULT
-from prunesymnet.search.stages.waves import MOST_WAVES, ROWS_PER_WAVE, propose
+from prunesymnet.search.stages.sums_of_waves import MOST_WAVES, ROWS_PER_WAVE, propose
 
 T = np.sort(np.random.default_rng(3).uniform(0.0, 20.0, 160))
 OVERTONES = "12 + 0.6*sin(2.1*t + 0.4) + 0.25*sin(4.2*t + 2) + 0.1*sin(6.3*t + 1)"

@@ -139,4 +139,4 @@ def _proposals(hits: list[Hit], names: tuple[str, ...]) -> list[Proposal]:
     ]
 
 
-WAVE_SUMS = Stage("wave_sums", When.LEVEL, propose, needs=("sin", "cos"))
+WAVES_OF_SUMS = Stage("waves_of_sums", When.LEVEL, propose, needs=("sin", "cos"))
