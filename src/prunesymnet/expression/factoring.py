@@ -7,8 +7,8 @@ cos(z)*(x + y) | z*(x + y)/w + 1
 1/((x - y)**2 + 1)
 >>> print(factored(parse("x**6 - 2*x**4 + x**2")))
 (x**3 - x)**2
->>> print(factored(parse("u*z*(1 - x/u)")))
-z*(u - x)
+>>> print(factored(parse("u*z*(1 - x/u)")), "|", factored(parse("10/(y*(10/(x*y) + 3))")))
+z*(u - x) | 10*x/(3*x*y + 10)
 
 A polynomial in one variable stays as it is unless it is a power: nobody writes x*(x*(x + 1) + 1).
 """
@@ -30,14 +30,15 @@ from prunesymnet.expression.canonical.terms import (
 )
 from prunesymnet.expression.expanding import expanded
 from prunesymnet.expression.polynomial import Polynomial, polynomial
-from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, apply, fold
+from prunesymnet.expression.tree import Apply, Constant, Expression, Variable, apply, fold, nesting
 from prunesymnet.operators import Operator
 
 MANY_TERMS = 10  # of a sum of more, only the factor that most of them have is taken out: all ways are too many
 
 
 def factored(expression: Expression) -> Expression:
-    """An equal formula with factors taken out of its sum as long as that makes it simpler, or multiplied out."""
+    """An equal formula with factors taken out of its sum as long as that makes it simpler, or multiplied out; of those
+    that are as simple, one with less inside of parentheses."""
     try:
         tree = fold(expression, lambda leaf: leaf, _inside)
         quotients = fold(expression, lambda leaf: leaf, _as_quotient)
@@ -48,7 +49,7 @@ def factored(expression: Expression) -> Expression:
         whole = polynomial(expression)
         if whole is not None and _is_exact(whole):
             trees.append(canonical(_sum_of_powers(whole)))
-        return min(trees, key=lambda tree: tree.complexity)
+        return min(trees, key=lambda tree: (tree.complexity, nesting(tree)))
     except (OverflowError, OutOfRange):
         return expression
 
