@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from contexts import columns_of, context_of, problem, stages_named, table_of
+from contexts import columns_of, context_of, fitter_of, problem, stages_named, table, table_of
 from prunesymnet.coefficients import fit
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
@@ -25,7 +25,9 @@ from prunesymnet.search.stopping import (
     Patience,
     Progress,
     hidden_share,
+    is_short,
     looks_like_noise,
+    stands_alone,
 )
 
 OPERATORS = ("+", "*", "sin", "exp")
@@ -146,6 +148,12 @@ def test_where_a_term_is_missed_it_is_seen(truth):
     assert hidden_share(context, fit(parse("1.0*x*y + 1.0"), context.problem.data)) is None
 
 
+def test_one_node_stands_out_by_less_than_a_pair_must():
+    """There are fewer of them."""
+    context = given("3*x*y + 1 + 0.055*sin(x)", noise=0.1, rows=60)
+    assert hidden_share(context, fit(parse("1.0*x*y + 1.0"), context.problem.data)) is None
+
+
 def test_fewer_rows_can_hide_more():
     shares = []
     for rows in (60, 240):
@@ -190,6 +198,70 @@ def test_the_constants_of_the_formula_itself_are_not_missed_terms():
     off = measure(parse("2.99*x*y + 1.001"), context.problem.data)  # its derivatives explain what is left
     assert hidden_share(context, off) is not None
 
+
+# ---- a law that stands alone --------------------------------------------------------------------------
+
+LONGER = "1.5*exp(-0.3*x) + x/(x + 0.2)"
+LIKE_IT = ("x", "1.0*x + 1.0", "1.0/(x + 1.0)", "1.0*sqrt(x) + 1.0", "1.0*x**2 + 1.0*x + 1.0")
+
+
+def longer_law(noise, known):
+    """The context of a noisy law, and its candidate among those of the formulas that are known beside it."""
+    context = context_of(table(LONGER, noise=noise, rows=80, low=0.1, high=5.0, names="x"), formulas=known)
+    candidate = fitter_of(context).candidate(parse("1.0*exp(-0.5*x) + x/(x + 0.1)"), "given")
+    context.archive.add(candidate)
+    return context, candidate
+
+
+def is_alone(noise, known):
+    context, law = longer_law(noise, known)
+    return stands_alone(law, context.archive)
+
+
+def test_a_law_that_is_far_ahead_of_all_that_leaves_more_stands_alone():
+    assert is_alone(1e-4, LIKE_IT)
+    assert not is_short(parse(LONGER))
+
+
+def test_a_law_is_not_far_ahead_where_others_are_nearly_as_good():
+    assert not is_alone(0.3, LIKE_IT)
+
+
+def test_a_law_does_not_stand_alone_where_nothing_is_known_beside_it():
+    assert not is_alone(1e-4, ())
+
+
+def test_a_formula_that_is_long_stands_not_alone():
+    context, _ = longer_law(1e-4, LIKE_IT)
+    long = fitter_of(context).candidate(parse(f"{LONGER} + 0.1*x**2 - 0.1*x"), "given")
+    assert not stands_alone(long, context.archive)
+
+
+def test_noise_around_a_law_that_stands_alone_ends_the_search_before_the_slow_stages():
+    stages = set()
+    columns = columns_of(low=0.2, high=5.0, names="xy")
+    law = columns["x"] / (1 + 0.3 * columns["x"] * columns["y"])
+    data = table_of(columns, law * (1 + 0.01 * NOISE[:60]))
+    found = search(data, SearchSettings(workers=1, max_fits=3000), watch=lambda update: stages.add(update.stage))
+    assert found.status is SearchStatus.NOISE_FLOOR
+    assert skeleton(found.best.expression) == skeleton(parse("x/(0.3*x*y + 1)"))
+    assert not stages & {"query_pairs", "pursuit", "in_groups_again"}
+
+
+def test_what_is_simpler_by_an_operator_is_tried_before_the_search_ends():
+    """The sine of what is small is not seen in the rows."""
+    columns = columns_of(low=0.01, high=0.05, names="x")
+    noise = 1e-5 * np.random.default_rng(2).normal(size=60)
+    context = context_of(table_of(columns, 2 * columns["x"] / (columns["x"] + 0.04) + noise))
+    fitter = fitter_of(context)
+    longer = fitter.candidate(parse("2.0*sin(x)/(x + 0.04)"), "given")
+    context.archive.add(longer)
+    fitter.with_an_operator_less(longer)
+    assert skeleton(parse("2.0*x/(x + 0.04)")) in {skeleton(c.expression) for c in context.archive.known()}
+    assert context.archive.by_length()[0] is not longer
+
+
+# ---- noise ends a search ------------------------------------------------------------------------------
 
 NOISE = np.random.default_rng(3).normal(size=90)
 COLUMNS = columns_of(rows=90, low=1.0, high=5.0, names="xyz")

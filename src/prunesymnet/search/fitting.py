@@ -219,6 +219,11 @@ class Fitter:
         after = self.candidate(candidate.expression, candidate.stage, LAST_LOOK)
         return replace(after, pruned=candidate.pruned) if after.heldout_mse < candidate.heldout_mse else candidate
 
+    def with_an_operator_less(self, candidate: Candidate) -> None:
+        """Fit the formulas that are simpler by one operator: one of them may describe the rows in fewer bits."""
+        for form in reductions(candidate.expression):
+            self.consider(form, candidate.stage)
+
     def shrink(self, candidate: Candidate) -> Candidate:
         """The simplest that is left when operators are taken out as long as the formula stays as good: 1000*sin(x/1000)
         is no better than x. Terms that are small go together, before: one alone would leave its rounding errors to the

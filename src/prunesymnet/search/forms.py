@@ -95,14 +95,22 @@ def merged_form(expression: Expression, data: Dataset, *, expand: bool = False) 
 
 
 def reductions(expression: Expression) -> list[Expression]:
-    """The formulas with one operator less: each operator replaced by one of its operands, with a free coefficient."""
-    nodes = postorder(expression)
+    """The formulas with one operator less: each operator replaced by one of its operands, with a free coefficient; a
+    function by its operand alone, where that would be no shorter.
+
+    >>> from prunesymnet.expression import parse
+    >>> print(*reductions(parse("sin(x) - y")), sep=" | ")
+    x - y | 1.0*y
+    """
     found: dict[str, Expression] = {}
-    for i, node in enumerate(nodes):
+    for i, node in enumerate(postorder(expression)):
+        is_function = len(node.operands) == 1
         for operand in node.operands:
-            smaller, form = canonical_and_skeleton(replaced(expression, i, Constant(1.0) * operand))
-            if smaller.complexity < expression.complexity:
-                found.setdefault(form, smaller)
+            for instead in (Constant(1.0) * operand, operand) if is_function else (Constant(1.0) * operand,):
+                smaller, form = canonical_and_skeleton(replaced(expression, i, instead))
+                if smaller.complexity < expression.complexity:
+                    found.setdefault(form, smaller)
+                    break
     return list(found.values())
 
 

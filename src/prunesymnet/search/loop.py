@@ -56,6 +56,7 @@ from prunesymnet.search.stopping import (
     is_short,
     looks_like_noise,
     no_more_time,
+    stands_alone,
 )
 from prunesymnet.search.threads import one_matrix_thread
 from prunesymnet.search.trying_kinds import TriesKinds
@@ -350,15 +351,16 @@ class _Search(TriesKinds):
                 otherwise.append(SearchStatus.FINISHED)
                 self.waiting.proposals.clear()
                 return
-            if stage is not before and stage.name not in BEFORE_NOISE and not self.archive.exact:
+            now = stage is not before or stage.parts is not None  # those take long
+            if now and stage.name not in BEFORE_NOISE and not self.archive.exact:
                 best, level = self.archive.by_length()[0], context.budget.level
                 if best.expression not in refuted:
-                    asked = len(refuted) < KINDS_ASKED
+                    asked = stage is not before and len(refuted) < KINDS_ASKED
                     kinds = self.suspected_kinds(best, level, first=not refuted) if asked else []
                     # What outliers leave of a formula that they have led may look like noise, too.
                     misled = any(kind.loss == ROBUST for kind in kinds)
-                    if not misled and is_short(best.expression) and looks_like_noise(context, best.fit):
-                        seen.append(best.expression)
+                    if not misled and (law := self.law_in_noise(best, context)) is not None:
+                        seen.append(law.expression)
                         kinds = []
                     ended = (self.with_errors(kind, search=True, levels=level + 1, in_doubt=True) for kind in kinds)
                     otherwise.extend(islice((status for status in ended if status is not None), 1))
@@ -368,6 +370,21 @@ class _Search(TriesKinds):
                     refuted.add(best.expression)
             before = stage
             yield stage, batch
+
+    def law_in_noise(self, best: Candidate, context: Context) -> Candidate | None:
+        """The formula of the shortest description, if it is short, or far ahead of all others, and what it leaves looks
+        like noise; one that is simpler by an operator, if that is shorter still."""
+        while True:
+            alone = stands_alone(best, self.archive)
+            if not (alone or is_short(best.expression)):
+                return None
+            if not looks_like_noise(context, best.fit, may_be_left=MAY_BE_LEFT if alone else None):
+                return None
+            self.fitter.with_an_operator_less(best)
+            shorter = self.archive.by_length()[0]
+            if shorter is best:
+                return best
+            best = shorter
 
     def other_with(self, kind: ErrorKind, levels: int) -> Self:
         """A search of the same rows with errors of that kind, which begins with the formulas so far, and has so many

@@ -13,7 +13,7 @@ from prunesymnet.bank.regression import Regression, unexplained
 from prunesymnet.coefficients import Fit
 from prunesymnet.data import weighted_around
 from prunesymnet.expression import Expression, compile_expression, evaluate
-from prunesymnet.search.archive import Archive
+from prunesymnet.search.archive import Archive, Candidate
 from prunesymnet.search.settings import SearchSettings, SearchStatus
 from prunesymnet.search.stages.base import SAYS_SOMETHING, Context
 
@@ -33,6 +33,9 @@ ROWS_TO_CHECK = 2000  # for noise: more rows than banks are scanned with, so tha
 BANK = 400  # nodes whose pairs are tried on the residuals
 CLEARLY = 4.0  # bits more than chance
 SPARE_SYMBOLS, SPARE_CONSTANTS = 6, 2  # of a short formula: beyond those that join its columns, and free ones
+ALONE = 60.0  # bits that a law is ahead of all that fits worse: what is merely like it comes in crowds
+WORSE = 1.3  # times the error: two samples of some fifty rows differ so much by chance
+SYMBOLS_ALONE, CONSTANTS_ALONE = 12, 3  # as above, of a formula that is so far ahead
 LEAST_LEFT = 1e-300  # of a sum of squares, for its logarithm: where nothing is left, nothing stands out
 
 
@@ -111,7 +114,7 @@ class Patience:
         return simple or self.waited > MORE_BATCHES
 
 
-def is_short(formula: Expression) -> bool:
+def is_short(formula: Expression, symbols: int = SPARE_SYMBOLS, constants: int = SPARE_CONSTANTS) -> bool:
     """Whether a formula has little to spare: one that describes the rows as well could hardly be shorter.
 
     >>> from prunesymnet.expression import parse
@@ -119,7 +122,17 @@ def is_short(formula: Expression) -> bool:
     [True, True, False]
     """
     spare = formula.complexity - (2 * len(formula.variables) - 1)
-    return bool(formula.variables) and spare <= SPARE_SYMBOLS and len(formula.constants) <= SPARE_CONSTANTS
+    return bool(formula.variables) and spare <= symbols and len(formula.constants) <= constants
+
+
+def stands_alone(candidate: Candidate, archive: Archive) -> bool:
+    """Whether a formula is not too long, and far ahead of all others that leave clearly more. Approximations come in
+    crowds: where one is found, there are others that fit about as well."""
+    if not is_short(candidate.expression, SYMBOLS_ALONE, CONSTANTS_ALONE):
+        return False
+    clearly_more = WORSE * archive.unexplained(candidate)
+    others = [archive.length(other) for other in archive.known() if archive.unexplained(other) > clearly_more]
+    return archive.length(candidate) + ALONE < min(others, default=-math.inf)
 
 
 def looks_like_noise(
@@ -162,11 +175,18 @@ def hidden_share(context: Context, chosen: Fit) -> float | None:
     regression = Regression(residual, jacobian if len(jacobian) else None, problem.weights)
     before = max(float(unexplained(np.zeros((1, 0, rows)), regression)[0]), LEAST_LEFT)
     # Of M columns by chance the best leaves about M**(-2/freedom) of what has so many degrees of freedom.
-    chance = 2 * math.log2(len(bank)) + math.log2(rows) + CLEARLY
+    one = math.log2(len(bank))
+    chance = 2 * one + math.log2(rows) + CLEARLY
     freedom = max(rows - len(jacobian) - 3, 1)
+
+    def stands_out(least_left: float, chance: float) -> bool:
+        return 0.5 * freedom * math.log2(before / max(least_left, LEAST_LEFT)) > chance
+
+    # There are fewer single nodes than pairs, so that less of one stands out.
+    if stands_out(float(unexplained(bank.values[:, None], regression).min()), one + math.log2(rows) / 2 + CLEARLY):
+        return None
     for products in (True, False):
         (pairs,) = context.scanner.scan(bank, [regression], products=products)
-        left = max(float(left_by(pairs, bank, products, regression).min(initial=before)), LEAST_LEFT)
-        if 0.5 * freedom * math.log2(before / left) > chance:
+        if stands_out(float(left_by(pairs, bank, products, regression).min(initial=before)), chance):
             return None
     return float(1 - 2 ** (-2 * chance / freedom))
