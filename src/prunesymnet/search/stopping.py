@@ -35,6 +35,7 @@ CLEARLY = 4.0  # bits more than chance
 SPARE_SYMBOLS, SPARE_CONSTANTS = 6, 2  # of a short formula: beyond those that join its columns, and free ones
 ALONE = 60.0  # bits that a law is ahead of all that fits worse: what is merely like it comes in crowds
 WORSE = 1.3  # times the error: two samples of some fifty rows differ so much by chance
+OUTDONE = 10.0  # bits that another explains more of: the best of a thousand by chance
 SYMBOLS_ALONE, CONSTANTS_ALONE = 12, 3  # as above, of a formula that is so far ahead
 LEAST_LEFT = 1e-300  # of a sum of squares, for its logarithm: where nothing is left, nothing stands out
 
@@ -127,12 +128,22 @@ def is_short(formula: Expression, symbols: int = SPARE_SYMBOLS, constants: int =
 
 def stands_alone(candidate: Candidate, archive: Archive) -> bool:
     """Whether a formula is not too long, and far ahead of all others that leave clearly more. Approximations come in
-    crowds: where one is found, there are others that fit about as well."""
-    if not is_short(candidate.expression, SYMBOLS_ALONE, CONSTANTS_ALONE):
+    crowds: where one is found, there are others that fit about as well, or clearly better by what they leave."""
+    if not is_short(candidate.expression, SYMBOLS_ALONE, CONSTANTS_ALONE) or is_outdone(candidate, archive):
         return False
     clearly_more = WORSE * archive.unexplained(candidate)
     others = [archive.length(other) for other in archive.known() if archive.unexplained(other) > clearly_more]
     return archive.length(candidate) + ALONE < min(others, default=-math.inf)
+
+
+def is_outdone(candidate: Candidate, archive: Archive) -> bool:
+    """Whether another formula, of whatever length, explains more of the rows than its further constants, a bit each,
+    and chance."""
+
+    def left(of: Candidate) -> float:
+        return archive.length(of) - archive.size(of) + len(of.expression.constants)
+
+    return min(map(left, archive.known()), default=math.inf) + OUTDONE < left(candidate)
 
 
 def looks_like_noise(
