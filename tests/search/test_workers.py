@@ -128,7 +128,8 @@ def test_the_next_level_is_begun_ahead_and_is_the_same(at_once, monkeypatch):
             begun.extend(part.work for parts in self._next[1]._prepared.values() for part in parts)
 
     monkeypatch.setattr(Ahead, "soon", soon)
-    monkeypatch.setattr(loop._Search, "is_noise_left", lambda *_, **__: False)
+    for ends in ("is_noise_left", "law_in_noise"):  # a level, and the search with it
+        monkeypatch.setattr(loop._Search, ends, lambda *_, **__: None)
     without = (*FEW, "unwrapping", "denominators")
     settings = replace(SMALL, exhaustive=replace(SMALL.exhaustive, levels=2, without=without), max_fits=60)
     with joblib.parallel_config("threading", n_jobs=2):
