@@ -257,9 +257,10 @@ class _Search(TriesKinds):
                 ended = self.level(context, level, progress, last=last, alone=alone)
                 if ended is not None:
                     return ended
-            if self.archive is not archive:  # errors are counted in another way now
-                contexts = self.contexts.again(contexts, self.rows, self.archive)
-                progress.length = self.archive.shortest()
+                if self.archive is not archive:  # errors are counted in another way now, and that level is done
+                    contexts = self.contexts.again(contexts, self.rows, self.archive)
+                    progress.length = self.archive.shortest()
+                    break
         return SearchStatus.EXACT if self.archive.exact else SearchStatus.FINISHED
 
     def first_stages(self, contexts: list[Context]) -> bool:
