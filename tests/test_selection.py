@@ -6,9 +6,9 @@ import pytest
 
 from prunesymnet.coefficients import fit
 from prunesymnet.data import make_dataset
-from prunesymnet.equations import Equation
+from prunesymnet.equations import Equation, Front
 from prunesymnet.expression import parse
-from prunesymnet.selection import CRITERIA, choose, front
+from prunesymnet.selection import CRITERIA, choose, chosen_by, criterion_of, front
 
 RNG = np.random.default_rng(0)
 X = np.linspace(-2, 2, 80)
@@ -69,3 +69,17 @@ def test_nothing_to_choose_from():
         choose([])
     with pytest.raises(ValueError, match="selection must be one of mdl"):
         choose(NOISY, "score")
+
+
+def test_what_cannot_rank_equations_leaves_it_to_the_shortest_description():
+    assert [criterion_of(by) for by in ("bic", "heldout", len)] == ["bic", "mdl", "mdl"]
+    assert criterion_of("heldout", holds_out=True) == "heldout"
+
+
+def test_a_function_chooses_a_row_of_the_front():
+    shown = Front(tuple(NOISY), 1)
+    assert chosen_by("accuracy", shown) is shown
+    assert chosen_by(lambda frame: np.int64(len(frame) - 1), shown).chosen == 3
+    for row in (4, -1, 1.0, True, None):
+        with pytest.raises(ValueError, match="must return a row of the front, 0 to 3"):
+            chosen_by(lambda _, row=row: row, shown)

@@ -17,10 +17,14 @@ data give them, and the residuals: a longer formula must pay for itself by small
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
 
-from prunesymnet.equations import Equation
+from prunesymnet.equations import Equation, Front
 
 Criterion = Callable[[Equation], float]
+Selection = str | Callable[[Any], int]  # a criterion's name, or a function of the front's table that returns a row
 
 
 def _information(penalty: Callable[[int], float]) -> Criterion:
@@ -58,6 +62,23 @@ def choose(equations: Iterable[Equation], by: str = "mdl") -> Equation:
     if not ranked:
         raise ValueError("equations must have at least one to choose from")
     return min(ranked)[-1]
+
+
+def criterion_of(selection: Selection, *, holds_out: bool = False) -> str:
+    """The criterion that equations are ranked by: the shortest description where the user's function is asked later
+    (`chosen_by`), and where no rows are held out for "heldout"."""
+    named = isinstance(selection, str) and (holds_out or selection != "heldout")
+    return str(selection) if named else "mdl"
+
+
+def chosen_by(selection: Selection, shown: Front) -> Front:
+    """The front with the row that the user's function chooses; as it is where the selection is a criterion's name."""
+    if isinstance(selection, str):
+        return shown
+    row, rows = selection(shown.table()), len(shown)
+    if isinstance(row, bool) or not isinstance(row, Integral) or not 0 <= int(row) < rows:
+        raise ValueError(f"the function `selection` must return a row of the front, 0 to {rows - 1}, got {row!r}")
+    return replace(shown, chosen=int(row))
 
 
 def front(equations: Sequence[Equation], keep: Equation | None = None) -> list[Equation]:

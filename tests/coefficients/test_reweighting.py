@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from prunesymnet.coefficients import FitStatus, covariance, fit
+from clocks import Clock
+from prunesymnet.coefficients import FitSettings, FitStatus, covariance, fit
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import evaluate, parse
 
@@ -188,3 +189,15 @@ def test_known_standard_errors_are_the_least_scatter():
         found = fit(parse("1.0"), data)
         error = float(np.sqrt(covariance(found.expression, data)[0, 0]))
         assert error == pytest.approx(expected or np.std(data.y, ddof=1) / np.sqrt(50), rel=1e-9)
+
+
+def test_the_time_limit_holds_for_all_fits_together(monkeypatch):
+    x = np.linspace(0, 4, 200)
+    y = np.sin(3.3 * x) * np.exp(-0.2 * x) + 0.3 * np.random.default_rng(0).normal(size=200)
+    clock = Clock(step=1.0)
+    monkeypatch.setattr("time.monotonic", clock)
+    data = make_dataset(x, y, names=["x"]).with_loss("absolute")
+    found = fit(parse("1.0*sin(3.0*x)*exp(-0.1*x)"), data, settings=FitSettings(time_limit=12))
+    assert clock.now < 30
+    assert found.status is FitStatus.TIME_LIMIT
+    assert np.isfinite(found.mse)

@@ -314,6 +314,18 @@ def test_an_exact_formula_ends_a_second_run_at_once(tmp_path):
     assert seen == []
 
 
+def test_a_function_chooses_from_what_was_found_before_and_since(tmp_path):
+    def longest(frame):
+        return len(frame) - 1
+
+    x, z = NOISY.X.T
+    data = make_dataset(NOISY.X, x**2 * np.exp(-z) + 0.02 * NOISY.y, names=["x", "z"])
+    settings = replace(SHORTCUTS, template="f(x)*exp(-g(z))", selection=longest)
+    run([data], settings, folder=tmp_path / "run", progress=False)
+    (after,) = resume(tmp_path / "run", functions={"selection": longest}, progress=False).fronts
+    assert after.chosen == len(after) - 1 > 0
+
+
 def test_several_targets_go_on_where_each_had_come(tmp_path):
     tables = [make_dataset(NOISY.X, NOISY.y * NOISY.X[:, k], names=["x", "z"], target="ab"[k]) for k in range(2)]
     first = run(tables, BANKS, folder=tmp_path / "run", progress=False)

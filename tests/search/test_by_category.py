@@ -98,3 +98,11 @@ def test_a_watcher_ends_it():
     data, places = table(noise=0.1)
     shown = search_by_category(data, "site", places, FEW, watch=stop)
     assert shown.status == "stopped by a callback"
+
+
+def test_a_function_chooses_a_row():
+    data, places = table(noise=0.1)
+    shown = search_by_category(data, "site", places, replace(FEW, selection=lambda frame: 0))
+    assert shown.chosen == 0
+    with pytest.raises(ValueError, match="must return a row of the front"):
+        search_by_category(data, "site", places, replace(FEW, selection=lambda frame: len(frame)))

@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clocks import Clock
+from contexts import all_stages_but
 from models import BANKS, NETWORKS, PATIENT, SHORTCUTS, at_least_as_good
 from prunesymnet.data import load_example, make_dataset
 from prunesymnet.errors import NothingFoundError
 from prunesymnet.expression import Apply, Constant, Variable, evaluate, fingerprint, parse, skeleton
 from prunesymnet.operators import make_operator
-from prunesymnet.search import Constraints, SearchSettings, SearchStatus, Start
+from prunesymnet.search import Constraints, ExhaustiveSettings, SearchSettings, SearchStatus, Start
 from prunesymnet.search import search as whole_search
 from prunesymnet.search.constraints import Vocabulary
 from strategies import expressions
@@ -311,6 +312,19 @@ def test_rules_hold_on_all_rows_where_some_were_used():
 def test_where_nothing_can_keep_the_rules_it_says_so(settings, changes):
     with pytest.raises(NothingFoundError, match="max_complexity and the constraints; relax them"):
         search(NOISY, replace(settings, **changes))
+
+
+@pytest.mark.parametrize("loss", ["auto", "absolute", "huber"])
+@pytest.mark.parametrize("linear_model", [True, False])
+def test_a_level_ends_where_nothing_is_allowed_so_far(loss, linear_model):
+    rules = Constraints(allow=lambda e: False)
+    without = tuple(stage.name for stage in all_stages_but("pairs", "chains"))
+    once = ExhaustiveSettings(levels=1, without=without)
+    settings = SearchSettings(
+        loss=loss, linear_model=linear_model, constraints=rules, workers=1, time_limit=math.inf, exhaustive=once
+    )
+    with pytest.raises(NothingFoundError, match="max_complexity and the constraints; relax them"):
+        whole_search(NOISY, settings)
 
 
 def test_those_who_watch_see_no_formula_that_breaks_the_rules():

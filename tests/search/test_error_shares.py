@@ -7,7 +7,9 @@ from contexts import all_stages_but
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import canonical, evaluate, parse
 from prunesymnet.search import SearchSettings, search
+from prunesymnet.search.error_kinds import KINDS
 from prunesymnet.search.error_shares import grow_with_target, makes_a_difference, share, weight_bits
+from prunesymnet.search.loop import _Search
 from prunesymnet.search.settings import ExhaustiveSettings
 
 ROWS = 60
@@ -92,3 +94,20 @@ def test_a_law_over_many_decades_comes_back_from_errors_of_one_per_cent(law, ran
     assert found.relative
     assert np.abs(evaluate(found.expression, columns).values / y - 1).max() < 0.05
     assert found.complexity <= canonical(parse(law)).complexity
+
+
+def test_a_level_ends_when_errors_are_counted_in_another_way(monkeypatch):
+    seen = []
+
+    def level(ours, context, *_, **__):
+        seen.append(context.archive is ours.archive and context.train is ours.rows.train)
+        if len(seen) == 1:
+            other = ours.other_with(KINDS["relative"], 1)
+            other.begin()
+            ours.go_on_as(other)
+
+    monkeypatch.setattr(_Search, "level", level)
+    monkeypatch.setattr("prunesymnet.search.loop.narrowed", lambda context, _: [context])
+    data = make_dataset(X, LAW * (1 + 0.02 * NOISE), names=["x"])
+    search(data, SearchSettings(time_limit=600.0, exhaustive=ExhaustiveSettings(levels=2, without=SLOW)))
+    assert seen == [True, True, True]  # of the first level one context of two, of the second both

@@ -212,3 +212,10 @@ def test_numbers_of_a_frame_are_fitted_and_whole_numbers_stay():
 def test_a_part_that_is_called_nearly_as_an_operator_is_told_of():
     with pytest.warns(DataWarning, match="'sine' in the template is a function to be found; did you mean 'sin'?"):
         assert list(read_template("sine(x) + g(z)", NAMES).parts) == ["sine", "g"]
+
+
+def test_a_function_chooses_a_row():
+    values = x**2 * np.exp(-y)
+    usual = found("f(x)*exp(-g(y))", values, noise=0.02)
+    longest = found("f(x)*exp(-g(y))", values, noise=0.02, selection=lambda frame: len(frame) - 1)
+    assert usual.chosen < longest.chosen == len(longest) - 1

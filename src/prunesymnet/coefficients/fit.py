@@ -98,6 +98,7 @@ def fit(
         raise TypeError(f"data must be a Dataset, as make_dataset(X, y) makes one, got {type(data).__name__}")
     began = time.perf_counter()
     settings = settings or FitSettings()
+    deadline = time.monotonic() + settings.time_limit
     program = compile_fit(expression, data, parameters)
     columns, y = data.columns, data.y
     root = first_root(program, data)
@@ -119,7 +120,7 @@ def fit(
     if data.loss.quadratic:
         mse = solution.cost / (len(y) if data.weights is None else float(data.weights.sum()))
     else:
-        solution, mse = reweighted(program, data, solution, settings.reweightings)
+        solution, mse = reweighted(program, data, solution, settings.reweightings, deadline)
     form, named = _put_in(expression, program, solution.constants)
     return Fit(
         expression=form.substitute(named) if named else form,

@@ -7,6 +7,7 @@ lead too far.
 """
 
 import math
+import time
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +26,11 @@ FEW = 5  # fits: with so few, a formula is only looked at, and
 WORTH = 0.5  # of what the best constant leaves is more than is worth a closer look
 
 
-def reweighted(program: Program, data: Dataset, first: Solution, most: int) -> tuple[Solution, float]:
-    """The solution of least loss that at most so many fits lead to from the `first`, and its mean loss."""
+def reweighted(
+    program: Program, data: Dataset, first: Solution, most: int, deadline: float = math.inf
+) -> tuple[Solution, float]:
+    """The solution of least loss that at most so many fits lead to from the `first` before the deadline, and its mean
+    loss."""
     theta, y, loss = first.constants, data.y, data.loss
     with np.errstate(all="ignore"):
         values = program.values(data.columns, theta)
@@ -41,13 +45,18 @@ def reweighted(program: Program, data: Dataset, first: Solution, most: int) -> t
             if mean <= nothing:
                 status = FitStatus.CONVERGED
                 break
+            left = deadline - time.monotonic()
+            if left <= 0:
+                status = FitStatus.TIME_LIMIT
+                break
             scale = loss.scale(y - values, data.weights)
             before = data.mean(loss.each(y, values, scale))
             weights, target = loss.surrogate(y, values, scale)
             root = np.sqrt(weights if data.weights is None else weights * data.weights)
             step = levenberg_marquardt(
-                program, data.columns, target, theta[None], root_weights=root, max_iterations=STEPS, second_chance=False
-            )
+                program, data.columns, target, theta[None], root_weights=root, max_iterations=STEPS, time_limit=left,
+                second_chance=False,
+            )  # fmt: skip
             iterations += step.iterations
             move = step.constants - theta
             for _ in range(HALVINGS):

@@ -9,7 +9,6 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import zip_longest
 from typing import Any
 
 from prunesymnet.coefficients.by_category import groups_of
@@ -24,7 +23,7 @@ from prunesymnet.runs.folder import LINES, RunFolder, read_run
 from prunesymnet.runs.model import Model
 from prunesymnet.search import SearchSettings, SearchStatus, Start, Update, search, search_by_category, search_templates
 from prunesymnet.search.stopping import no_more_time
-from prunesymnet.selection import choose, front
+from prunesymnet.selection import choose, chosen_by, criterion_of, front
 
 log = logging.getLogger("prunesymnet")
 Callback = Callable[[Update], Any]
@@ -155,13 +154,13 @@ def keep(folder: str | os.PathLike[str], model: Model) -> None:
 
 def _with_earlier(fronts: Sequence[Front], earlier: Sequence[Front], settings: SearchSettings) -> list[Front]:
     """With the formulas of an earlier search, where a search does not begin with these: what was found stays."""
-    found = []
-    by = settings.selection if isinstance(settings.selection, str) and settings.selection != "heldout" else "mdl"
-    for new, old in zip_longest(fronts, earlier):
-        every = [*(old or ()), *new]
-        chosen = choose(every, by)
+    found = list(fronts)
+    for k, (new, old) in enumerate(zip(fronts, earlier, strict=False)):
+        every = [*old, *new]
+        chosen = choose(every, criterion_of(settings.selection))
         kept = front(every, keep=chosen)
-        found.append(replace(new, equations=tuple(kept), chosen=kept.index(chosen)) if old else new)
+        whole = replace(new, equations=tuple(kept), chosen=kept.index(chosen))
+        found[k] = chosen_by(settings.selection, whole)
     return found
 
 

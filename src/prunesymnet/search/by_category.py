@@ -42,7 +42,7 @@ from prunesymnet.search.rows import Rows
 from prunesymnet.search.settings import SearchSettings, SearchStatus
 from prunesymnet.search.shapes import SAMPLED, Verdict
 from prunesymnet.search.stopping import TO_SPARE, Limits, no_more_time
-from prunesymnet.selection import choose, front
+from prunesymnet.selection import choose, chosen_by, criterion_of, front
 
 Array = NDArray[np.float64]
 
@@ -123,16 +123,13 @@ def search_by_category(
         found = [one for equation in every if (one := judge.with_shape(equation)) is not None]
     if not found:
         raise NothingFoundError("no formula was found that keeps the constraints in all categories; relax them")
-    by = settings.selection if isinstance(settings.selection, str) and settings.selection != "heldout" else "mdl"
-    chosen = choose(found, by)
+    chosen = choose(found, criterion_of(settings.selection))
     kept = front(found, keep=chosen)
     if chosen.loss <= judge.no_error:
         status = status if status in BY_HAND else SearchStatus.EXACT_ON_FITTED
         kept = [equation for equation in kept if equation.complexity <= chosen.complexity]
     shown = Front(tuple(kept), kept.index(chosen), status.value, limits.seconds, fits + judge.fits)
-    if callable(settings.selection):
-        shown = replace(shown, chosen=int(settings.selection(shown.table())))
-    return shown
+    return chosen_by(settings.selection, shown)
 
 
 def _entry(equation: Equation, data: Dataset) -> Entry:

@@ -35,8 +35,8 @@ class ErrorKind(Protocol):
         """The shortest description of the rows with such errors."""
 
     def is_believed(self, archive: Archive, *, doubtful: bool = False) -> bool:
-        """Whether the best formula leaves what such errors may be; where it is still `doubtful`, better ones may
-        come."""
+        """Whether there is a formula, and the best leaves what such errors may be; where it is still `doubtful`, better
+        ones may come."""
 
     def may_be_believed(self, archive: Archive, to_beat: float) -> bool:
         """Whether slow stages are worth their time to find formulas with such errors, where a description of so many
@@ -79,8 +79,8 @@ class Shares:
         return archive.shortest() + weight_bits(archive.rows.used.weights)
 
     def is_believed(self, archive: Archive, *, doubtful: bool = False) -> bool:
-        error = archive.error(archive.by_length()[0])
-        return doubtful or share(archive.rows.used, error) <= LARGEST_SHARE
+        ranked = archive.by_length()
+        return bool(ranked) and (doubtful or share(archive.rows.used, archive.error(ranked[0])) <= LARGEST_SHARE)
 
     def may_be_believed(self, archive: Archive, to_beat: float) -> bool:
         return self.is_believed(archive)
@@ -101,8 +101,11 @@ class WithOutliers:
         return archive.size(archive.by_length()[0]) + self.told(archive).bits
 
     def is_believed(self, archive: Archive, *, doubtful: bool = False) -> bool:
+        ranked = archive.by_length()
+        if not ranked:
+            return False
         told, data = self.told(archive), archive.rows.used
-        residual = np.abs(_residual(data, archive.by_length()[0].expression))
+        residual = np.abs(_residual(data, ranked[0].expression))
         others = data.y[np.argsort(residual, kind="stable")[: data.rows - told.outliers]]
         explained = PERHAPS_EXPLAINED if doubtful else EXPLAINED
         return (doubtful or told.gross) and told.mean_square <= (1 - explained) * float(np.var(others))

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from prunesymnet.search.linear_model import linear, linear_models
 from prunesymnet.search.prediction import left_out, left_out_by_quadratic, predicts_better
 from prunesymnet.search.rows import Rows, some_rows
 from prunesymnet.search.settings import SearchSettings
-from prunesymnet.selection import choose, front, is_near_tie
+from prunesymnet.selection import choose, chosen_by, criterion_of, front, is_near_tie
 from prunesymnet.units import is_sound
 
 Array = NDArray[np.float64]
@@ -246,19 +245,15 @@ class Finish:
                 f"no formula was found that keeps max_complexity and the constraints{sound}; relax them, or allow more "
                 "time"
             )
-        by = self.settings.selection
+        by = criterion_of(self.settings.selection, holds_out=self.rows.holds_out)
         if by == "heldout":
-            if self.rows.holds_out:
-                equations = {self.with_heldout(equation): found for equation, found in equations.items()}
-            else:
-                by = "mdl"
-        chosen = self.believed(equations, linear_ones, by if isinstance(by, str) else "mdl")
+            equations = {self.with_heldout(equation): found for equation, found in equations.items()}
+        chosen = self.believed(equations, linear_ones, by)
         kept = front(list(equations), keep=chosen)
         if chosen.loss <= self.rows.no_error:  # what is longer than an exact formula only fits the rounding
             kept = [equation for equation in kept if equation.complexity <= chosen.complexity]
         shown = Front(tuple(self.each(Finish.with_heldout, self, kept)), kept.index(chosen))
-        if not isinstance(by, str):
-            shown = replace(shown, chosen=_row(by(shown.table()), len(shown)))
+        shown = chosen_by(self.settings.selection, shown)
         return equations[kept[shown.chosen]], replace(shown, ties=self.ties(shown))
 
     def ties(self, shown: Front) -> tuple[int, ...]:
@@ -380,9 +375,3 @@ def front_of(data: Dataset, formulas: tuple[Expression, ...], settings: SearchSe
 def skeleton(expression: Expression) -> str:
     """What formulas that differ in their free constants alone share."""
     return canonical_and_skeleton(expression)[1]
-
-
-def _row(index: Any, rows: int) -> int:
-    if isinstance(index, bool) or not isinstance(index, Integral) or not 0 <= int(index) < rows:
-        raise ValueError(f"the function `selection` must return a row of the front, 0 to {rows - 1}, got {index!r}")
-    return int(index)

@@ -257,9 +257,10 @@ class _Search(TriesKinds):
                 ended = self.level(context, level, progress, last=last, alone=alone)
                 if ended is not None:
                     return ended
-            if self.archive is not archive:  # errors are counted in another way now
-                contexts = self.contexts.again(contexts, self.rows, self.archive)
-                progress.length = self.archive.shortest()
+                if self.archive is not archive:  # errors are counted in another way now, and that level is done
+                    contexts = self.contexts.again(contexts, self.rows, self.archive)
+                    progress.length = self.archive.shortest()
+                    break
         return SearchStatus.EXACT if self.archive.exact else SearchStatus.FINISHED
 
     def first_stages(self, contexts: list[Context]) -> bool:
@@ -352,8 +353,9 @@ class _Search(TriesKinds):
                 self.waiting.proposals.clear()
                 return
             now = stage is not before or stage.parts is not None  # those take long
-            if now and stage.name not in BEFORE_NOISE and not self.archive.exact:
-                best, level = self.archive.by_length()[0], context.budget.level
+            judged = now and stage.name not in BEFORE_NOISE and not self.archive.exact
+            if judged and (ranked := self.archive.by_length()):
+                best, level = ranked[0], context.budget.level
                 if best.expression not in refuted:
                     asked = stage is not before and len(refuted) < KINDS_ASKED
                     kinds = self.suspected_kinds(best, level, first=not refuted) if asked else []
@@ -418,8 +420,11 @@ class _Search(TriesKinds):
     def refocused(self, context: Context, level: int) -> Context:
         """With the rows weighted by how far they are from the best formula, where the loss is not the squared one: the
         scan is by squares. Where none says much after a level, the law may be in the rows that were left out."""
-        loss, says_something = self.rows.used.loss, self.best.fit.r2 >= 1 - SAYS_SOMETHING
-        if loss.quadratic or not (says_something or (level and loss.rejects)):
+        loss = self.rows.used.loss
+        if loss.quadratic:
+            return context
+        says_something = self.archive.best is not None and self.best.fit.r2 >= 1 - SAYS_SOMETHING
+        if not (says_something or (level and loss.rejects)):
             return context
         self.rows = self.archive.rows = self.rows.around(self.best.expression if says_something else None)
         self.fitter = replace(self.fitter, rows=self.rows, known=Known(lengths=self.waiting.known))

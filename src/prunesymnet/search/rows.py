@@ -55,8 +55,14 @@ class Rows:
 
     def on_both(self, train_mse: float, heldout_mse: float) -> float:
         """The mean square on training rows and those held out together, each row by its weight."""
-        counts = [part.rows if part.weights is None else part.weights.sum() for part in (self.train, self.held)]
-        return float(np.average([train_mse, heldout_mse], weights=counts))
+        train, held = self._counts
+        return (train * train_mse + held * heldout_mse) / (train + held)
+
+    @cached_property
+    def _counts(self) -> tuple[float, float]:
+        """How many rows are for training and held out, or their weights."""
+        train, held = (part.rows if part.weights is None else part.weights.sum() for part in (self.train, self.held))
+        return float(train), float(held)
 
     @cached_property
     def between(self) -> BetweenRows:

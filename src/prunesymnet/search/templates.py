@@ -42,7 +42,7 @@ from prunesymnet.search.result import Watcher
 from prunesymnet.search.rows import Rows, some_rows
 from prunesymnet.search.settings import SearchSettings, SearchStatus
 from prunesymnet.search.stopping import Limits, no_more_time
-from prunesymnet.selection import choose, front
+from prunesymnet.selection import choose, chosen_by, criterion_of, front
 
 Array = NDArray[np.float64]
 
@@ -379,13 +379,13 @@ class _TemplateSearch:
         for k, table in enumerate(self.tables):
             merged = table if len(self.tables) == 1 else distinct_rows(table)
             equations = [self.equation(one, k, merged) for one in kept]
-            by = self.settings.selection if isinstance(self.settings.selection, str) else "mdl"
-            chosen = choose(equations, by if by != "heldout" and len(self.tables) == 1 else "mdl")
+            chosen = choose(equations, criterion_of(self.settings.selection) if len(self.tables) == 1 else "mdl")
             shown = _clearly_better(front(equations, keep=chosen), chosen)
             if chosen.loss <= self.no_error * (table.variation if len(self.tables) > 1 else 1.0):
                 shown = [equation for equation in shown if equation.complexity <= chosen.complexity]
             seconds = self.limits.seconds
-            found.append(Front(tuple(shown), shown.index(chosen), status.value, seconds, self.fits))
+            whole = Front(tuple(shown), shown.index(chosen), status.value, seconds, self.fits)
+            found.append(chosen_by(self.settings.selection, whole))
         return found
 
     def is_allowed(self, filled: Filled) -> bool:

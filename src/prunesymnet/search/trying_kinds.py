@@ -96,8 +96,8 @@ class TriesKinds:
         """Where errors seem to be of another kind (the formulas so far, fitted anew, describe the rows in fewer bits
         with these), come as far with such errors (so many `levels`), and go on so. With `search`, other formulas are
         looked for before that is judged. How that search ended; None if errors are not of that kind."""
-        best = self.archive.by_length()[0].expression
-        if self.archive.exact or not kind.is_suggested(self.rows.train, best):
+        ranked = self.archive.by_length()
+        if self.archive.exact or not ranked or not kind.is_suggested(self.rows.train, ranked[0].expression):
             return None
         other = self.other_with(kind, self.levels if levels is None else levels)
         other.to_beat = self.errors.bits(self.archive) if in_doubt else None

@@ -69,3 +69,11 @@ def test_a_target_with_a_zero_has_none():
     target = given["x"] * given["y"]
     target[3] = 0.0
     assert proposed(target, given) == []
+
+
+def test_the_last_of_many_shares_may_be_the_one():
+    given = columns_of(rows=80, low=0.05, high=0.9, names="abcdefghij")
+    target = evaluate(parse("a*(1 - i)**j"), given).values
+    found = proposed(target, given)
+    assert found[0].unexplained < 1e-20
+    assert proportional(values_of(found[0], given), target)

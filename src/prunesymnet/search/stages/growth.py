@@ -26,7 +26,6 @@ Array = NDArray[np.float64]
 
 SHARE = 1.0  # sizes below it may be shares
 LARGEST = 100.0  # exponent: squares of larger exponentials leave the range of floats
-MOST = 60  # pairs: of eight columns all, if each may be a share
 FOLLOWED = 4  # pairs that leave least, with any powers: in tables of shares alone there are dozens
 PROPOSED = 12  # the best: most others are the same with other powers
 POWERS = (1, 0), (-1, 0), (0, 1), (0, -1), (-1, 1), (1, -1)  # of what has grown, and of what it has gained
@@ -77,7 +76,7 @@ def growths(problem: Problem) -> list[Growth]:
             exponent = n * Term(np.log(share.values), apply("log", share.expression))
             if 0 < np.abs(exponent.values).max() < LARGEST:
                 found.append(Growth(share, exponent))
-    return found[:MOST]
+    return found
 
 
 def likeliest(found: list[Growth], columns: list[Term], y: Array, weights: Array) -> list[Growth]:
