@@ -74,8 +74,8 @@ ORDER = {
         "typeset", "plots", "collapse", "effects", "live", "rendering", "section", "page",
     ),
     "coefficients": (
-        "significant", "least_squares", "reweighting", "fit", "by_category", "uncertainty", "description", "linear",
-        "stepwise", "pure_numbers", "closed_forms", "snapping", "rounded", "in_chunks",
+        "bases", "significant", "least_squares", "reweighting", "fit", "by_category", "uncertainty", "description",
+        "linear", "stepwise", "pure_numbers", "closed_forms", "snapping", "rounded", "in_chunks",
     ),
 }  # fmt: skip
 MOST_LINES = 60  # of a function, its docstring not counted: what is read on one screen

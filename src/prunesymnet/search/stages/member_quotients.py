@@ -26,6 +26,7 @@ from prunesymnet.bank.monomials import few_enough, monomial_terms, raised
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import in_parts
 from prunesymnet.bank.ways_down import Found, Hit
+from prunesymnet.coefficients.bases import of_length_one
 from prunesymnet.expression import Constant, Variable
 from prunesymnet.search.constraints import Vocabulary
 from prunesymnet.search.stages.polynomials import weighted_sum
@@ -151,7 +152,7 @@ class _Letters:
                 weighted = first.values * y * root
                 yield cls(
                     y, np.array(powers), before, np.array(below), np.array(columns) * root,
-                    weighted / max(float(np.linalg.norm(weighted)), TINY), first,
+                    of_length_one(weighted)[0], first,
                 )  # fmt: skip
 
     def matrices(self, points: _Points) -> tuple[Array, Array]:
@@ -160,9 +161,9 @@ class _Letters:
         powers = self.powers[:, None]
         columns = self.columns * values**powers
         along = self.columns * powers * values ** np.maximum(powers - 1, 0) * slopes
-        size = np.sqrt(np.einsum("pkn,pkn->pk", columns, columns))[:, :, None]
-        size = np.where(size > 0, size, 1.0)
-        return (columns / size).swapaxes(1, 2), (along / size).swapaxes(1, 2)
+        scaled, lengths = of_length_one(columns)
+        along = along / np.where(lengths > 0, lengths, 1.0)[:, :, None]
+        return scaled.swapaxes(1, 2), along.swapaxes(1, 2)
 
     def hit(self, member: Term) -> Hit | None:
         """That y is a quotient with this member, if it is one in every row."""
