@@ -37,9 +37,8 @@ STILL_DEPENDENT, NEGLIGIBLE = 1e-10, 1e-3  # for taking out a term: what must re
 
 
 def propose(context: Context) -> Iterator[Batch]:
-    if context.budget.level == 0:  # a larger bank has nothing to add
-        exact = [*rational_functions(context.problem), *roots(context.problem)]
-        yield Batch(exact or list(nearly_rational(context.problem)))
+    exact = [*rational_functions(context.problem), *roots(context.problem)]
+    yield Batch(exact or list(nearly_rational(context.problem)))
 
 
 def rational_functions(problem: Problem) -> Iterator[Proposal]:
@@ -175,4 +174,4 @@ def _null(triangle: Array) -> tuple[NDArray[np.int64], Array] | None:
     return kept, np.linalg.svd(triangle[:, kept])[2][-1]
 
 
-RATIONAL = Stage("rational", When.LEVEL, propose, needs=("/", "inv"))
+RATIONAL = Stage("rational", When.LEVEL, propose, needs=("/", "inv"), once=True)
