@@ -54,9 +54,12 @@ ORDER = {
     "search.stages": (
         "base", "power_law", "polynomials", "growth", "groups", "beside", "networks", "unwrapping", "fixed_terms",
         "denominators", "pairs", "singles", "tails", "chains", "angles", "rational", "powers", "factored_quotients",
-        "families", "member_sums", "missing_terms", "unknown_constants", "member_quotients", "exact_sums",
-        "dictionaries", "squares", "sums", "frequencies", "sums_of_waves", "phases", "waves_of_sums",
+        "families", "member_sums", "exact",
+        "sums", "frequencies", "sums_of_waves", "phases", "waves_of_sums",
         "query_pairs", "pursuit", "grafts", "blocks", "nested", "parts",
+    ),
+    "search.stages.exact": (
+        "newton", "missing_terms", "unknown_constants", "member_quotients", "sums", "dictionaries", "squares",
     ),
     "studio": (
         "workspace", "words", "safety", "forms", "tables", "searches", "worker", "queue", "front", "looks", "notebook",
@@ -74,8 +77,8 @@ ORDER = {
         "typeset", "plots", "collapse", "effects", "live", "rendering", "section", "page",
     ),
     "coefficients": (
-        "significant", "least_squares", "reweighting", "fit", "by_category", "uncertainty", "description", "linear",
-        "stepwise", "pure_numbers", "closed_forms", "snapping", "rounded", "in_chunks",
+        "bases", "significant", "least_squares", "reweighting", "fit", "by_category", "uncertainty", "description",
+        "linear", "stepwise", "pure_numbers", "closed_forms", "snapping", "rounded", "in_chunks",
     ),
 }  # fmt: skip
 MOST_LINES = 60  # of a function, its docstring not counted: what is read on one screen

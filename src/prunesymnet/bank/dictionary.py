@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Term
 from prunesymnet.bank.monomials import SHARE_OF_ROWS, few_enough, monomial_terms, quotient_of_powers, raised
+from prunesymnet.coefficients.bases import basis_in_turn, of_length_one
 from prunesymnet.coefficients.linear import elimination
 from prunesymnet.expression import Constant, Variable, apply
 from prunesymnet.operators import Operator
@@ -51,15 +52,12 @@ class Dictionary:
     @classmethod
     def of(cls, terms: Sequence[Term]) -> "Dictionary":
         columns = np.array([term.values for term in terms])
-        size = np.sqrt(np.einsum("kn,kn->k", columns, columns))
-        q, r = np.linalg.qr((columns / size[:, None]).T)
-        return cls(tuple(terms), np.asarray(q[:, np.abs(np.diagonal(r)) > DEPENDENT].T))
+        return cls(tuple(terms), basis_in_turn(columns, DEPENDENT))
 
     def and_also(self, term: Term) -> "Dictionary":
         """With one more term."""
-        more = self.rest(term.values[None] / np.abs(term.values).max())
-        size = np.sqrt(np.einsum("tn,tn->t", more, more))
-        return Dictionary((*self.terms, term), np.vstack([self.basis, (more / size[:, None])[size > DEPENDENT]]))
+        more, size = of_length_one(self.rest(term.values[None] / np.abs(term.values).max()))
+        return Dictionary((*self.terms, term), np.vstack([self.basis, more[size > DEPENDENT]]))
 
     def rest(self, targets: Array) -> Array:
         """What the span leaves of targets [targets, rows]."""

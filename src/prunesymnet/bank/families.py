@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Term
+from prunesymnet.coefficients.bases import of_length_one
 from prunesymnet.expression import (
     Apply,
     Constant,
@@ -298,15 +299,12 @@ def orthonormal(columns: Array) -> Array:
     """Each set of columns [sets, columns, rows] made orthonormal; what is left of one only by rounding is 0."""
     out = np.empty_like(columns)
     for k in range(columns.shape[1]):
-        column = columns[:, k]
-        size = np.sqrt(np.einsum("mn,mn->m", column, column))
-        column = column / np.where(size > 0, size, 1.0)[:, None]
+        column = of_length_one(columns[:, k])[0]
         for _ in range(2):
             for other in range(k):
                 column = column - np.einsum("mn,mn->m", column, out[:, other])[:, None] * out[:, other]
-        length = np.sqrt(np.einsum("mn,mn->m", column, column))
-        usable = length > DEPENDENT
-        out[:, k] = column * np.where(usable, 1 / np.where(usable, length, 1.0), 0.0)[:, None]
+        column, length = of_length_one(column)
+        out[:, k] = np.where(length[:, None] > DEPENDENT, column, 0.0)
     return out
 
 

@@ -14,6 +14,7 @@ from prunesymnet.bank.bank import Bank, Term
 from prunesymnet.bank.families import DEPENDENT, Members, orthonormal
 from prunesymnet.bank.query import Query
 from prunesymnet.bank.regression import Residual
+from prunesymnet.coefficients.bases import of_length_one
 
 Array = NDArray[np.float64]
 
@@ -153,9 +154,7 @@ def _together(one: Array, two: Array, target: Array) -> tuple[Array, Array]:
 
 def beside(columns: Array, residual: Residual) -> Array:
     """Sets of columns [sets, columns, rows] made orthonormal beside the fixed terms."""
-    columns = columns * residual.root
-    size = np.sqrt(np.einsum("mkn,mkn->mk", columns, columns))
-    columns = columns / np.where(size > 0, size, 1.0)[:, :, None]
+    columns = of_length_one(columns * residual.root)[0]
     for _ in range(2):
         columns = columns - (columns @ residual.basis.T) @ residual.basis
     columns[np.einsum("mkn,mkn->mk", columns, columns) < DEPENDENT**2] = 0.0

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Term
+from prunesymnet.coefficients.bases import of_length_one
 from prunesymnet.coefficients.linear import weighted_least_squares
 from prunesymnet.expression import Constant, Expression, Variable
 from prunesymnet.expression.tree import LARGEST_INT
@@ -83,9 +84,7 @@ def power_law(
 
 def _independent(columns: Array) -> NDArray[np.bool_]:
     """Which columns [columns, rows] are no sum of those before them: of y and y**2 as factors, one is enough."""
-    lengths = np.sqrt(np.einsum("kn,kn->k", columns, columns))
-    scaled = columns / np.where(lengths > 0, lengths, 1.0)[:, None]
-    left = np.abs(np.diagonal(np.linalg.qr(scaled.T, mode="r")))
+    left = np.abs(np.diagonal(np.linalg.qr(of_length_one(columns)[0].T, mode="r")))
     return np.concatenate([left, np.zeros(len(columns) - len(left))]) > DEPENDENT
 
 

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from prunesymnet.bank.best import Best, Pairs, join, levels_of
 from prunesymnet.bank.regression import Regression, Residual, unexplained
+from prunesymnet.coefficients.bases import of_length_one
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -174,8 +175,7 @@ class _Prepared:
         else:
             nodes = values * root
             nodes = nodes - np.outer(nodes @ root, root)
-            length = np.sqrt(np.einsum("mn,mn->m", nodes, nodes))
-            nodes = nodes / np.where(length > 0, length, 1.0)[:, None]
+            nodes = of_length_one(nodes)[0]
             weighted = squares = heavy = np.zeros((0, 0))
             targets = [residual.values for residual in residuals]
             fixed = [[_single(q) for q in residual.basis[1:]] for residual in residuals]

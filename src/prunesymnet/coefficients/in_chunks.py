@@ -23,7 +23,7 @@ from prunesymnet.coefficients.rounded import EXPONENTS
 from prunesymnet.coefficients.uncertainty import covariance_of
 from prunesymnet.expression import Constant, Expression, Program, apply, compile_expression, fold
 from prunesymnet.expression.canonical.terms import constant_value
-from prunesymnet.expression.tree import LARGEST_INT, is_free
+from prunesymnet.expression.tree import LARGEST_INT, is_free, with_numbers
 from prunesymnet.operators import Operator
 
 Array = NDArray[np.float64]
@@ -249,7 +249,7 @@ def partly_rounded(fitted: ChunkedFit, numbers: Sequence[Expression]) -> Express
         moved = triangle[:, -1] - triangle[:, fixed] @ np.array([apart[k] for k in fixed])
         smaller = _triangle(np.column_stack([triangle[:, rest], moved]))
         smaller[:-1, -1] = 0.0  # the other constants make up for what they can
-        form = _with_numbers(fitted.expression, {k: numbers[k] for k in fixed})
+        form = _with_exact_numbers(fitted.expression, {k: numbers[k] for k in fixed})
         length = ChunkedFit(form, replace(fitted.sums, triangle=smaller)).length
         if length < shortest:
             best, shortest = form, length
@@ -284,21 +284,17 @@ class _State:
         return self.formula.with_constants(self.constants.tolist()) if len(self.constants) else self.formula
 
 
-def _with_numbers(form: Expression, numbers: Mapping[int, Expression]) -> Expression:
+def _with_exact_numbers(form: Expression, numbers: Mapping[int, Expression]) -> Expression:
     """With exact numbers in place of some of the free constants, which are counted from 0; x**2 is a square then.
 
     >>> from prunesymnet.expression import parse
-    >>> print(_with_numbers(parse("1.5*x**2.0 + 0.5"), {1: parse("2"), 2: parse("1/2")}))
+    >>> print(_with_exact_numbers(parse("1.5*x**2.0 + 0.5"), {1: parse("2"), 2: parse("1/2")}))
     1.5*x**2 + 1/2
     """
-    count = iter(range(len(form.constants)))
-
-    def leaf(node: Expression) -> Expression:
-        return numbers.get(next(count), node) if is_free(node) else node
 
     def combine(operator: Operator, operands: tuple[Expression, ...]) -> Expression:
         whole = {name: Constant(power) for name, power in EXPONENTS.items() if isinstance(power, int)}
         name = next((name for name, power in whole.items() if operands[1:] == (power,)), "")
         return apply(name, operands[0]) if operator.name == "pow" and name else apply(operator, *operands)
 
-    return fold(form, leaf, combine)
+    return fold(with_numbers(form, numbers), lambda leaf: leaf, combine)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from prunesymnet.coefficients.bases import of_length_one
 from prunesymnet.coefficients.description import BITS_PER_SYMBOL, constant_bits, residual_bits
 
 Array = NDArray[np.float64]
@@ -64,9 +65,8 @@ def eliminate(columns: Array, target: Array, rows: int) -> tuple[list[tuple[int,
 
 def elimination(columns: Array, target: Array, rows: int) -> Iterator[Terms]:
     """Least squares with all columns [terms, rows], then again and again without the one that is needed least."""
-    lengths = np.sqrt(np.einsum("kn,kn->k", columns, columns))
+    scaled, lengths = of_length_one(columns)
     alive = np.flatnonzero((lengths > 0) & np.isfinite(lengths))[: max(rows - 1, 1)]  # more than rows tell nothing
-    scaled = columns / np.where(lengths > 0, lengths, 1.0)[:, None]
     total = float(target @ target)
     while len(alive):
         matrix = scaled[alive].T

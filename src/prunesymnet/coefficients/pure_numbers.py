@@ -21,6 +21,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from prunesymnet.coefficients.bases import basis_of
 from prunesymnet.expression import Constant, Expression, Variable, compile_expression
 from prunesymnet.expression.tree import Apply, fold, is_free, leaves
 from prunesymnet.operators import Operator
@@ -44,9 +45,8 @@ def pure_numbers(expression: Expression, columns: Mapping[str, Array]) -> tuple[
     changes = np.array([along[name] for name in names])
     if not names or not all(np.isfinite(part).all() for part in (values, changes, constants)):
         return ()
-    _, singular, basis = np.linalg.svd(_of_length_one(np.vstack([values[None], constants])), full_matrices=False)
-    basis = basis[singular > DEPENDENT * singular.max(initial=0.0)]
-    left = changes - (changes @ basis.T) @ basis
+    fixed = basis_of(np.vstack([values[None], constants]), DEPENDENT)
+    left = changes - (changes @ fixed.T) @ fixed
     squares, vectors = np.linalg.eigh(left @ left.T)
     part = np.sqrt((vectors[:, squares <= NOTHING_LEFT**2] ** 2).sum(axis=1))
     return tuple(name for name, share in zip(names, part, strict=True) if share < NO_PART)
@@ -89,8 +89,3 @@ def _derivatives(expression: Expression, columns: Mapping[str, Array]) -> tuple[
     sizes = {name: sum(float(np.linalg.norm(slope)) for slope in slopes) for name, slopes in places.items()}
     along = {name: np.sum(slopes, axis=0) / (sizes[name] or 1.0) for name, slopes in places.items()}
     return values, along, np.array(others).reshape(len(others), len(values))
-
-
-def _of_length_one(rows: Array) -> Array:
-    size = np.sqrt(np.einsum("kn,kn->k", rows, rows))[:, None]
-    return rows / np.where(size > 0, size, 1.0)

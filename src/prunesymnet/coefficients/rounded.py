@@ -24,6 +24,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from prunesymnet.coefficients.bases import basis_of
 from prunesymnet.coefficients.fit import Fit, FitSettings, fit
 from prunesymnet.coefficients.least_squares import RANK_TOLERANCE, levenberg_marquardt
 from prunesymnet.coefficients.snapping import INVISIBLE
@@ -93,12 +94,7 @@ def _directions(before: Expression, columns: dict[str, Array], values: Array, ro
 
 def _basis(rows: Array) -> Array:
     """Orthonormal rows that span these, those that are not finite aside."""
-    rows = rows[np.isfinite(rows).all(axis=1)]
-    lengths = np.linalg.norm(rows, axis=1)
-    rows = rows[lengths > 0] / lengths[lengths > 0, None]
-    _, singular, right = np.linalg.svd(rows, full_matrices=False)
-    basis: Array = right[singular > RANK_TOLERANCE * singular.max(initial=0.0)]
-    return basis
+    return basis_of(rows[np.isfinite(rows).all(axis=1)], RANK_TOLERANCE)
 
 
 def _rest(direction: Array, basis: Array) -> Array:

@@ -48,7 +48,7 @@ from prunesymnet.expression import (
     tied,
 )
 from prunesymnet.expression.canonical.terms import number_tree
-from prunesymnet.expression.tree import LARGEST_INT, is_free, transform
+from prunesymnet.expression.tree import LARGEST_INT, is_free, with_numbers
 from prunesymnet.operators.operator import CALL
 from prunesymnet.settings import check_number, check_whole
 
@@ -138,19 +138,14 @@ def _with_integers(best: Fit, data: Dataset, settings: SnapSettings, deadline: f
     is of no interest)."""
     enough = settings.noise**2 * data.mean(data.y**2)
     while time.monotonic() <= deadline:
-        values = best.expression.constants
-        near = [abs(value - round(value)) <= settings.nearest and abs(value) <= LARGEST_INT for value in values]
-        if not any(near):
+        near: dict[int, Expression] = {
+            place: Constant(round(value))
+            for place, value in enumerate(best.expression.constants)
+            if abs(value - round(value)) <= settings.nearest and abs(value) <= LARGEST_INT
+        }
+        if not near:
             break
-        free = iter(zip(values, near, strict=True))
-
-        def leaf(node: Expression, free: Iterator[tuple[float, bool]] = free) -> Expression:
-            if not is_free(node):
-                return node
-            value, whole = next(free)
-            return Constant(round(value)) if whole else node
-
-        after = fit(canonical(transform(best.expression, leaf)), data, settings=settings.fit)
+        after = fit(_with(best.expression, near), data, settings=settings.fit)
         if not after.mse < max(best.mse, enough):
             break
         best = after
@@ -292,12 +287,7 @@ class _Rounding:
 
 def _with(expression: Expression, numbers: dict[int, Expression]) -> Expression:
     """With these in place of some of its free constants."""
-    counter = iter(range(len(expression.constants)))
-
-    def leaf(node: Expression) -> Expression:
-        return numbers.get(next(counter), node) if is_free(node) else node
-
-    return canonical(transform(expression, leaf))
+    return canonical(with_numbers(expression, numbers))
 
 
 def _is_irrational(number: Expression) -> bool:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from prunesymnet.coefficients.bases import of_length_one
 from prunesymnet.coefficients.description import constant_bits, residual_bits
 
 Array = NDArray[np.float64]
@@ -119,9 +120,9 @@ def best_pairs(columns: Array, target: Array, bits: Array, *, beam: int = BEAM) 
 def _scaled(columns: Array, target: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
     """The columns with length one, their products with the target, which has length one, too, and which of them can be
     used."""
-    size, whole = np.sqrt(np.einsum("kn,kn->k", columns, columns)), float(np.sqrt(target @ target))
+    (scaled, size), whole = of_length_one(columns), float(np.sqrt(target @ target))
     usable = (size > 0) & np.isfinite(size) & (whole > 0)
-    scaled = np.where(usable[:, None], columns / np.where(usable, size, 1.0)[:, None], 0.0)
+    scaled = np.where(usable[:, None], scaled, 0.0)
     return scaled, scaled @ (target / (whole or 1.0)), usable
 
 

@@ -354,6 +354,16 @@ def transform(expression: Expression, leaf: Callable[[Expression], Expression]) 
     return fold(expression, leaf, Apply)
 
 
+def with_numbers(expression: Expression, numbers: "Mapping[int, Expression]") -> Expression:
+    """The same tree with these in place of some of its free constants, which are counted from 0.
+
+    >>> print(with_numbers(1.5 * Variable("x") + 0.5, {1: Constant(2)}))
+    1.5*x + 2
+    """
+    count = iter(range(len(expression.constants)))
+    return transform(expression, lambda node: numbers.get(next(count), node) if is_free(node) else node)
+
+
 def replaced(expression: Expression, place: int, by: Expression) -> Expression:
     """The tree with the node at a place (in postfix order) replaced."""
     counter: Iterator[int] = iter(range(expression.size))

@@ -189,7 +189,7 @@ class Ahead:
             return None
         if part.work is None:
             arguments = part.make, part.arguments, part.ways_back, self.fitter.archive.standing()
-            part.work = Work(part.stage, make_part, (self._context(context), *self._fitter()), arguments, later=later)
+            part.work = Work(make_part, (self._context(context), *self._fitter()), arguments, later=later)
             if part.origin is not None:
                 part.origin.work = part.work
             self.workers.hand_out(part.work)
@@ -202,7 +202,7 @@ class Ahead:
         if not self.workers.may_start((self.fitter.settings, self.fitter.rows.used)):
             return
         needed, standing = self._fitter(), self.fitter.archive.standing()
-        works = [Work("fits", fit_ahead, needed, (some, standing)) for some in in_parts(proposals, FITS_OF_A_WORK)]
+        works = [Work(fit_ahead, needed, (some, standing)) for some in in_parts(proposals, FITS_OF_A_WORK)]
         for work in works:
             self.workers.hand_out(work)
         for work in works:
@@ -222,7 +222,7 @@ class Ahead:
         travels = Finish(rows, rules, settings, seconds_left=_no_limit, linear_columns=finish.linear_columns)
         times = finish.seconds_left(), finish.deadline - time.monotonic()
         luggage = self.workers.packed(travels)
-        works = [Work("finish", finish_one, (luggage,), (function, formula, *times)) for formula in formulas]
+        works = [Work(finish_one, (luggage,), (function, formula, *times)) for formula in formulas]
         for work in works:
             self.workers.hand_out(work)
         results = []

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.coefficients import Fit
+from prunesymnet.coefficients.bases import of_length_one
 from prunesymnet.data import Dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.expression import Apply, Constant, Expression, Variable, fold
@@ -160,9 +161,7 @@ def ranked_columns(data: Dataset) -> list[str]:
 def _unit(values: Array, share: Array) -> Array:
     """The rows of values less their means, by the shares of the points, and with length one."""
     centred = (values - (values @ share)[..., None]) * np.sqrt(share)
-    length = np.sqrt(np.einsum("...n,...n->...", centred, centred))[..., None]
-    unit: Array = centred / np.where(length > 0, length, 1.0)
-    return unit
+    return of_length_one(centred)[0]
 
 
 def is_narrow(column: Array) -> bool:

@@ -6,6 +6,7 @@ from functools import reduce
 import numpy as np
 
 from prunesymnet.coefficients import Fit, fit
+from prunesymnet.coefficients.bases import of_length_one
 from prunesymnet.coefficients.description import rough_length
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import Dataset
@@ -51,9 +52,7 @@ def _fewer_and_fewer(data: Dataset) -> Iterator[tuple[tuple[str, ...], float]]:
     it needs least. For d columns, all this takes about d**3 steps."""
     weights = np.full(data.rows, 1.0) if data.weights is None else data.weights
     root = np.sqrt(weights / weights.sum())
-    centred = (data.X - root**2 @ data.X) * root[:, None]
-    size = np.sqrt(np.einsum("nd,nd->d", centred, centred))
-    centred = centred / np.where(size > 0, size, 1.0)
+    centred = of_length_one(((data.X - root**2 @ data.X) * root[:, None]).T)[0].T
     target = (data.y - root**2 @ data.y) * root
     # All that is needed of the rows. The trace of a ridge makes columns that others make up for the first to go.
     gram = centred.T @ centred + RIDGE * np.eye(data.features)

@@ -69,9 +69,6 @@ from prunesymnet.units import find_groups, units_of_constants
 SCREENING = Stage("columns", When.START)  # what is found while columns are chosen
 BEFORE_NOISE = ("groups", "pairs", "singles", "tails")  # stages of a level after which noise is looked for
 KINDS_ASKED = 4  # times in a level: whether errors are of another kind takes a tenth of a second
-BEFORE_DOUBT = (
-    "families"  # the stage before which formulas must fit, so that another kind of errors is searched further
-)
 FITS_AT_A_TIME = 16  # of those that waited, between two looks at whether to stop
 
 

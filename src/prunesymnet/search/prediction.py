@@ -15,6 +15,7 @@ nearly for others. So a table of a hundred rows is split in a hundred ways for o
 import numpy as np
 from numpy.typing import NDArray
 
+from prunesymnet.coefficients.bases import basis_of
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression, compile_expression
 
@@ -57,10 +58,7 @@ def _root_weights(data: Dataset) -> Array:
 
 def _basis(columns: Array) -> Array:
     """An orthonormal basis [rows, dimensions] of what columns [count, rows] span."""
-    size = np.linalg.norm(columns, axis=1, keepdims=True)
-    left, singular, _ = np.linalg.svd((columns / np.where(size > 0, size, 1.0)).T, full_matrices=False)
-    kept = singular > singular.max(initial=0.0) * max(columns.shape) * np.finfo(float).eps
-    return np.asarray(left[:, kept])
+    return basis_of(columns, max(columns.shape) * np.finfo(float).eps).T
 
 
 def _without_own_row(residual: Array, basis: Array) -> Array:

@@ -29,8 +29,9 @@ from prunesymnet.data import Dataset, distinct_rows, make_dataset
 from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import DataError, NothingFoundError
 from prunesymnet.expression import Constant, Expression, canonical, canonical_and_skeleton
+from prunesymnet.expression.canonical.terms import number_tree
 from prunesymnet.expression.templates import Template, read_template
-from prunesymnet.expression.tree import is_free, transform
+from prunesymnet.expression.tree import with_numbers
 from prunesymnet.operators import Operator, select_operators
 from prunesymnet.search.constraints import Constraints
 from prunesymnet.search.forms import freed
@@ -427,7 +428,7 @@ def _rounder(filled: Filled) -> Iterator[tuple[dict[str, Expression], Mapping[st
                 cost = abs(number.numerator) + number.denominator + (number < 0)
                 tries.append((cost, abs(float(number) - value), name, place, number))
     for _, _, name, place, number in sorted(tries, key=lambda one: one[:2]):
-        formula = canonical(_with_number(filled.parts[name], place, number))
+        formula = canonical(with_numbers(filled.parts[name], {place: number_tree(number)}))
         yield {**filled.parts, name: formula}, filled.constants
 
 
@@ -435,16 +436,3 @@ def _round_numbers(value: float) -> list[Fraction]:
     near = {Fraction(round(value * below), below) for below in DENOMINATORS if abs(value) < 1e6}
     fine = [number for number in near if number and abs(float(number) - value) <= NEARLY * abs(value)]
     return [Fraction(0), Fraction(1), *(number for number in fine if number != 1)]
-
-
-def _with_number(formula: Expression, place: int, number: Fraction) -> Expression:
-    """A formula with an exact number for one of its free constants."""
-    exact: Expression = Constant(number.numerator)
-    if number.denominator != 1:
-        exact = exact / Constant(number.denominator)
-    counter = iter(range(len(formula.constants)))
-
-    def leaf(node: Expression) -> Expression:
-        return exact if is_free(node) and next(counter) == place else node
-
-    return transform(formula, leaf)

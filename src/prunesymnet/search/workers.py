@@ -63,10 +63,8 @@ class Luggage:
 @dataclass(eq=False)
 class Work:
     """`function` of the contents of the luggage and of the arguments, to be done where it is convenient; `result` is
-    what came back, and `kind` is a name for the time that it took. The function must be one of a module. What is wanted
-    `later` is done when nothing else waits."""
+    what came back. The function must be one of a module. What is wanted `later` is done when nothing else waits."""
 
-    kind: str
     function: Callable[..., Any]
     luggage: tuple[Luggage, ...] = ()
     arguments: tuple[Any, ...] = ()
@@ -108,26 +106,25 @@ if hasattr(os, "register_at_fork"):  # not on Windows, where nothing is forked
 
 def do(
     number: int, function: Callable[..., Any], names: tuple[str, ...], sent: dict[str, Any], arguments: tuple[Any, ...]
-) -> tuple[int, Any, float]:
-    """What a worker does: its result with the number of the work, and the seconds that it took."""
+) -> tuple[int, Any]:
+    """What a worker does: its result with the number of the work."""
     with _lock:
         for name in names:
             _drop_others(*name.split("/")[:2])
         _kept.update(sent)
         lacking = frozenset(name for name in names if name not in _kept)
         if lacking:
-            return number, _Lacking(lacking), 0.0
+            return number, _Lacking(lacking)
         for name in names:
             _kept.move_to_end(name)
         while len(_kept) > max(KEPT, len(names)):
             _kept.popitem(last=False)
         contents = [_kept[name] for name in names]
-    began = time.perf_counter()
     try:
         with one_matrix_thread(), one_thread(), np.errstate(all="ignore"):
-            return number, function(*contents, *arguments), time.perf_counter() - began
+            return number, function(*contents, *arguments)
     except Exception:
-        return number, _Failed(), time.perf_counter() - began
+        return number, _Failed()
 
 
 def _drop_others(search: str, level: str) -> None:
@@ -150,7 +147,6 @@ class Workers:
         self.name, self.level = uuid.uuid4().hex, 0
         self.processes = 0  # other processes
         self.began = time.monotonic()
-        self.seconds: dict[str, list[float]] = {}  # that work took, by its name
         self._changed = threading.Condition()
         self._todo: deque[Work] = deque()
         self._out: dict[int, Work] = {}
@@ -326,8 +322,8 @@ class Workers:
                         self._ready, self._heard = True, time.monotonic()  # until then, the loop does all itself
                     while self._wait_for_work(sys.maxsize):
                         tasks = (delayed(do)(*task) for task in self._tasks())
-                        for number, result, seconds in parallel(islice(tasks, most)):
-                            self._arrived(number, result, seconds)
+                        for number, result in parallel(islice(tasks, most)):
+                            self._arrived(number, result)
             except BaseException as error:  # whatever a backend raises: nobody else sees it in this thread
                 self._error = _told(error)
                 self._broken()
@@ -359,7 +355,7 @@ class Workers:
                         piece.sent += 1
             yield number, work.function, tuple(p.name for p in work.luggage), sent, work.arguments
 
-    def _arrived(self, number: int, result: Any, seconds: float) -> None:
+    def _arrived(self, number: int, result: Any) -> None:
         with self._changed:
             work = self._out.pop(number, None)
             if work is None:  # it came too late, and is done again
@@ -372,11 +368,7 @@ class Workers:
                 work.state = "failed"
             else:
                 work.state, work.result = "done", result
-                self._note(work, seconds)
             self._changed.notify_all()
-
-    def _note(self, work: Work, seconds: float) -> None:
-        self.seconds.setdefault(work.kind, []).append(seconds)
 
     def _again(self, number: int | None) -> None:
         """What was out is to be done by others."""

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.coefficients.linear import elimination
-from prunesymnet.structure.exponents import Vectors, first_vectors, neighbours, primitive
+from prunesymnet.structure.exponents import Vectors, first_vectors, primitive
 from prunesymnet.structure.frame import (
     CLEARLY,
     FINE_KNOTS,
@@ -32,7 +32,7 @@ from prunesymnet.structure.frame import (
     chance_bits,
     looks_like_noise,
 )
-from prunesymnet.structure.groups import COMPARED, FOLLOWED, ROUNDS, first_of_differences
+from prunesymnet.structure.groups import COMPARED, first_of_differences, with_better_neighbours
 from prunesymnet.structure.quantities import Quantities, Quantity
 from prunesymnet.structure.smooth import AT_A_TIME, LinearPart, coefficients
 from prunesymnet.structure.splines import basis, knots
@@ -109,19 +109,9 @@ class _Frame:
 
     def followed(self, vectors: Vectors, factor: int | None) -> "Iterator[_Group]":
         """These groups, and those that the best of them lead to."""
-        known = {vector.tobytes() for vector in vectors}
-        left = self.left(vectors, factor, KNOTS)
-        for _ in range(ROUNDS):
-            near = neighbours(vectors[np.argsort(left, kind="stable")[:FOLLOWED]], self.quantities.columns)
-            near = near[[vector.tobytes() not in known for vector in near]]
-            if not len(near):
-                break
-            known |= {vector.tobytes() for vector in near}
-            more = self.left(near, factor, KNOTS)
-            better = more.min() < left.min()
-            vectors, left = np.concatenate([vectors, near]), np.concatenate([left, more])
-            if not better:
-                break
+        vectors, left = with_better_neighbours(
+            vectors, self.quantities.columns, lambda some: self.left(some, factor, KNOTS)
+        )
         for vector, share in zip(vectors, left.tolist(), strict=True):
             yield _Group(vector, factor, share)
 

@@ -17,7 +17,7 @@ it is clearly better than the next; and where it is complete: what it leaves is 
 other group explains.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -58,6 +58,26 @@ def first_of_differences(columns: int, quantities: int) -> Vectors:
     return np.asarray((single[columns:, None] + steps[None]).reshape(-1, quantities))
 
 
+def with_better_neighbours(
+    vectors: Vectors, columns: int, left_by: Callable[[Vectors], Array]
+) -> tuple[Vectors, Array]:
+    """These groups and those that the best of them lead to, as long as one is better than all before; and what each
+    leaves, which `left_by` says."""
+    left = left_by(vectors)
+    for _ in range(ROUNDS):
+        near = neighbours(vectors[np.argsort(left, kind="stable")[:FOLLOWED]], columns)
+        known = {vector.tobytes() for vector in vectors}
+        near = near[[vector.tobytes() not in known for vector in near]]
+        if not len(near):
+            break
+        more = left_by(near)
+        better = more.min() < left.min()
+        vectors, left = np.concatenate([vectors, near]), np.concatenate([left, more])
+        if not better:
+            break
+    return vectors, left
+
+
 @dataclass(frozen=True)
 class Tried:
     """Groups by their exponents, and what each leaves of what a product of powers does."""
@@ -70,19 +90,11 @@ class Tried:
     @classmethod
     def of(cls, frame: ProductFrame, quantities: Quantities, vectors: Vectors) -> "Tried":
         """These groups, and those that the best of them lead to."""
-        left = frame.power_law.left_by(quantities.indices(vectors), KNOTS)
-        for _ in range(ROUNDS):
-            near = neighbours(vectors[np.argsort(left, kind="stable")[:FOLLOWED]], quantities.columns)
-            known = {vector.tobytes() for vector in vectors}
-            near = near[[vector.tobytes() not in known for vector in near]]
-            if not len(near):
-                break
-            more = frame.power_law.left_by(quantities.indices(near), KNOTS)
-            better = more.min() < left.min()
-            vectors, left = np.concatenate([vectors, near]), np.concatenate([left, more])
-            if not better:
-                break
-        return cls(frame, quantities, vectors, left)
+
+        def left_by(some: Vectors) -> Array:
+            return frame.power_law.left_by(quantities.indices(some), KNOTS)
+
+        return cls(frame, quantities, *with_better_neighbours(vectors, quantities.columns, left_by))
 
     def best(self, count: int) -> Vectors:
         return self.vectors[np.argsort(self.left, kind="stable")[:count]]

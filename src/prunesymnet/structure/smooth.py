@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from prunesymnet.coefficients.bases import basis_of, of_length_one
 from prunesymnet.structure.splines import BEYOND_KNOTS, basis, knots
 
 Array = NDArray[np.float64]
@@ -77,9 +78,7 @@ class LinearPart:
 
     def left_by_columns(self, columns: Array) -> Array:
         """For each set of columns [sets, rows, columns] the share of what is left that these leave."""
-        columns = self._beside(columns)
-        lengths = np.sqrt(np.einsum("kni,kni->ki", columns, columns))
-        columns = columns / np.where(lengths > 0, lengths, 1.0)[:, None]
+        columns = of_length_one(self._beside(columns).swapaxes(1, 2))[0].swapaxes(1, 2)
         size, along = np.linalg.eigh(columns.transpose(0, 2, 1) @ columns)
         explained = np.einsum("kij,ki->kj", along, np.einsum("kni,n->ki", columns, self.residual))
         inside = size > DEPENDENT * size[:, -1:]
@@ -112,6 +111,4 @@ def coefficients(count: int) -> int:
 
 def _orthonormal(columns: Array) -> Array:
     """A basis of what the columns span."""
-    lengths = np.sqrt(np.einsum("ni,ni->i", columns, columns))
-    u, size, _ = np.linalg.svd(columns / np.where(lengths > 0, lengths, 1.0), full_matrices=False)
-    return np.asarray(u[:, size > np.sqrt(DEPENDENT) * size.max(initial=0.0)])
+    return basis_of(columns.T, np.sqrt(DEPENDENT)).T

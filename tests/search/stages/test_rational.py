@@ -6,6 +6,7 @@ import pytest
 from contexts import columns_of, context_of, problem, problem_of, terms_of, values_of
 from prunesymnet.expression import evaluate, parse
 from prunesymnet.operators import PAPER
+from prunesymnet.search.stages.base import When
 from prunesymnet.search.stages.rational import RATIONAL, nearly_rational, rational_functions, roots
 
 QUOTIENTS = [  # and how many terms there are above and below
@@ -119,4 +120,5 @@ def test_columns_that_are_nowhere_both_nonzero_do_no_harm():
 def test_a_later_level_has_nothing_to_add():
     context = context_of(problem("x/(1 + y**2)"))
     assert [len(batch.proposals) for batch in RATIONAL.propose(context)] == [1]
-    assert list(RATIONAL.propose(context.at(1))) == []
+    there = [RATIONAL in context.at(level).stages_at(When.LEVEL) for level in (0, 1)]
+    assert there == [True, False]

@@ -10,8 +10,9 @@ from prunesymnet.search.stages.beside import BESIDE
 from prunesymnet.search.stages.blocks import BLOCKS
 from prunesymnet.search.stages.chains import CHAINS
 from prunesymnet.search.stages.denominators import DENOMINATORS
-from prunesymnet.search.stages.dictionaries import DICTIONARIES
-from prunesymnet.search.stages.exact_sums import EXACT_SUMS
+from prunesymnet.search.stages.exact.dictionaries import DICTIONARIES
+from prunesymnet.search.stages.exact.squares import SQUARES
+from prunesymnet.search.stages.exact.sums import EXACT_SUMS
 from prunesymnet.search.stages.factored_quotients import FACTORED_QUOTIENTS
 from prunesymnet.search.stages.families import FAMILIES
 from prunesymnet.search.stages.fixed_terms import FIXED_TERMS
@@ -31,7 +32,6 @@ from prunesymnet.search.stages.pursuit import PURSUIT
 from prunesymnet.search.stages.query_pairs import QUERY_PAIRS
 from prunesymnet.search.stages.rational import RATIONAL
 from prunesymnet.search.stages.singles import SINGLES
-from prunesymnet.search.stages.squares import SQUARES
 from prunesymnet.search.stages.sums import SUMS
 from prunesymnet.search.stages.sums_of_waves import SUMS_OF_WAVES
 from prunesymnet.search.stages.tails import TAILS

@@ -48,8 +48,6 @@ class Angle:
 
 def propose(context: Context) -> Iterator[Batch]:
     problem = context.problem
-    if context.budget.level or not {"sin", "cos"} & set(problem.operators):
-        return
     targets = [problem.target, *unwrap(problem.target, [], problem.operators)[1:]]
     yield Batch([proposal for target in targets for proposal in with_angles(problem, target)])
 
@@ -102,4 +100,4 @@ def _waves(problem: Problem, angle: Angle) -> list[Term]:
     return [product * wave for wave in waves for product in products]
 
 
-ANGLES = Stage("angles", When.LEVEL, propose, needs=("sin", "cos"))
+ANGLES = Stage("angles", When.LEVEL, propose, needs=("sin", "cos"), once=True)

@@ -88,7 +88,8 @@ class Batch:
 class Stage:
     """It proposes in one of three ways: by a generator of batches (`propose`); by functions, each of which makes one
     batch (`batches`), where workers may share them; or by parts of any kind (`parts`). `needs`: operators of which at
-    least one must be there (none: no matter which). `waits`: which parts it has hangs on what others have answered."""
+    least one must be there (none: no matter which). `waits`: which parts it has hangs on what others have answered.
+    `once`: at the first level only, as a larger bank has nothing to add."""
 
     name: str
     when: When
@@ -98,6 +99,7 @@ class Stage:
     batches: Callable[["Context"], Iterator[Callable[[], Batch]]] | None = None
     parts: Callable[["Context"], Iterator["Part"]] | None = None
     waits: bool = False
+    once: bool = False
 
     @property
     def proposes(self) -> bool:
@@ -241,6 +243,8 @@ class Context:
     def stages_at(self, *when: When) -> Iterator[Stage]:
         for stage in self.stages:
             if stage.when not in when or not stage.proposes or not stage.can_run(self.problem):
+                continue
+            if stage.once and self.budget.level:
                 continue
             if stage.when is When.START or len(self.pair_bank):  # empty where no column varies within floats' range
                 yield stage

@@ -22,6 +22,7 @@ from prunesymnet.bank.monomials import few_enough, monomial_terms, power_law, ra
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal
 from prunesymnet.bank.targets import Factor, Function, Offset, Step, Target, invertible
+from prunesymnet.coefficients.bases import basis_in_turn
 from prunesymnet.coefficients.linear import eliminate
 from prunesymnet.expression import Constant, Expression, Variable
 from prunesymnet.operators import Operator
@@ -154,10 +155,7 @@ class _Tests:
 
 def _basis(columns: list[Array]) -> Array:
     """Orthonormal rows that span the columns beside the first, which is constant."""
-    matrix = np.array(columns)
-    size = np.sqrt(np.einsum("kn,kn->k", matrix, matrix))
-    q, r = np.linalg.qr((matrix / np.where(size > 0, size, 1.0)[:, None]).T)
-    return np.asarray(q[:, np.abs(np.diagonal(r)) > ROUNDING].T[1:])
+    return basis_in_turn(np.array(columns), ROUNDING)[1:]
 
 
 CHAINS = Stage("chains", When.LEVEL, propose)

@@ -11,6 +11,7 @@ from prunesymnet.bank.monomials import few_enough, monomial_terms
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal
 from prunesymnet.bank.targets import Target, unwrap
+from prunesymnet.coefficients.bases import of_length_one
 from prunesymnet.coefficients.description import BITS_PER_SYMBOL, constant_bits, residual_bits
 from prunesymnet.coefficients.linear import elimination
 from prunesymnet.expression import Constant, Expression
@@ -43,13 +44,12 @@ def polynomials(
         return
     terms = [Term(np.ones_like(root), Constant(1)), *monomial_terms(problem.columns, len(counts) - 1)]
     columns = np.array([term.values for term in terms]) * root
-    with np.errstate(all="ignore"):
-        size = np.sqrt(np.einsum("kn,kn->k", columns, columns))
+    scaled, size = of_length_one(columns)
     if not np.isfinite(size).all():
         return
     values = target.values * root
     # Terms are in order of degree: one decomposition says what each degree leaves.
-    along = np.linalg.qr((columns / np.where(size > 0, size, 1.0)[:, None]).T)[0].T @ values
+    along = np.linalg.qr(scaled.T)[0].T @ values
     left = np.maximum(values @ values - np.cumsum(along**2)[np.array(counts) - 1], 0.0)
     variation = float(left[0])
     exact = np.flatnonzero(left <= EXACT_BY_DIFFERENCE * variation)

@@ -17,6 +17,7 @@ from prunesymnet.bank.bank import Term
 from prunesymnet.bank.monomials import few_enough, monomial_terms
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import EXACT, Proposal
+from prunesymnet.coefficients.bases import of_length_one
 from prunesymnet.coefficients.linear import eliminate
 from prunesymnet.expression import Constant, Expression, apply, evaluate
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
@@ -36,9 +37,8 @@ STILL_DEPENDENT, NEGLIGIBLE = 1e-10, 1e-3  # for taking out a term: what must re
 
 
 def propose(context: Context) -> Iterator[Batch]:
-    if context.budget.level == 0:  # a larger bank has nothing to add
-        exact = [*rational_functions(context.problem), *roots(context.problem)]
-        yield Batch(exact or list(nearly_rational(context.problem)))
+    exact = [*rational_functions(context.problem), *roots(context.problem)]
+    yield Batch(exact or list(nearly_rational(context.problem)))
 
 
 def rational_functions(problem: Problem) -> Iterator[Proposal]:
@@ -100,8 +100,8 @@ def _nearly(y: Array, root: Array, tops: Array, bottoms: Array) -> tuple[int, li
     where the quotient has a pole in the rows."""
     f, q, count = y, np.ones_like(y), len(tops)
     for _ in range(WITH_Y):
-        scaled, size = _of_length_one(np.concatenate([tops, -f * bottoms]) * (root / q))
-        if size is None:
+        scaled, size = of_length_one(np.concatenate([tops, -f * bottoms]) * (root / q))
+        if not _can_divide(size):
             return None
         solved = np.linalg.svd(np.linalg.qr(scaled.T, mode="r"))[2][-1]
         first = count + int(np.abs(solved[count:]).argmax())
@@ -114,8 +114,8 @@ def _nearly(y: Array, root: Array, tops: Array, bottoms: Array) -> tuple[int, li
         f = solved[:count] @ tops / q
         columns = (np.concatenate([tops, -f * bottoms]) * (root / q))[others]
         goal = (y - f + f * bottoms[first - count] / q) * root
-        scaled, size = _of_length_one(columns)
-        if size is None:
+        scaled, size = of_length_one(columns)
+        if not _can_divide(size):
             return None
         solved[others] = np.linalg.lstsq(scaled.T, goal, rcond=SMALLEST)[0] / size
         q = solved[count:] @ bottoms
@@ -125,10 +125,9 @@ def _nearly(y: Array, root: Array, tops: Array, bottoms: Array) -> tuple[int, li
     return first - count, [(int(others[k]), c) for k, c in kept]
 
 
-def _of_length_one(columns: Array) -> tuple[Array, Array | None]:
-    """Columns [terms, rows] of length 1, and what they were divided by; None if one can't be."""
-    size = np.sqrt(np.einsum("kn,kn->k", columns, columns))
-    return (columns / size[:, None], size) if np.isfinite(size).all() and size.all() else (columns, None)
+def _can_divide(sizes: Array) -> bool:
+    """Whether something can be divided by each of them: a product that is zero on all rows can stand anywhere."""
+    return bool(np.isfinite(sizes).all() and sizes.all())
 
 
 def _equation(problem: Problem, degrees: tuple[int, ...]) -> list[list[Expression]] | None:
@@ -141,10 +140,10 @@ def _equation(problem: Problem, degrees: tuple[int, ...]) -> list[list[Expressio
     parts = [[one, *monomial_terms(columns, degree)] for degree in degrees]
     matrix = np.array([(-y) ** k * term.values for k, part in enumerate(parts) for term in part])
     matrix = matrix * (np.sqrt(problem.weights) / (1 + np.abs(y)) ** (len(degrees) - 1))
-    size = np.sqrt(np.einsum("kn,kn->k", matrix, matrix))
-    if not (np.isfinite(size).all() and size.all()):
-        return None  # a product that is zero on all rows can stand anywhere
-    found = _null(np.asarray(np.linalg.qr((matrix / size[:, None]).T, mode="r")))
+    scaled, size = of_length_one(matrix)
+    if not _can_divide(size):
+        return None
+    found = _null(np.asarray(np.linalg.qr(scaled.T, mode="r")))
     if found is None:
         return None
     kept, vector = found
@@ -175,4 +174,4 @@ def _null(triangle: Array) -> tuple[NDArray[np.int64], Array] | None:
     return kept, np.linalg.svd(triangle[:, kept])[2][-1]
 
 
-RATIONAL = Stage("rational", When.LEVEL, propose, needs=("/", "inv"))
+RATIONAL = Stage("rational", When.LEVEL, propose, needs=("/", "inv"), once=True)

@@ -52,7 +52,8 @@ class Sum:
 
 def propose(context: Context) -> Iterator[Batch]:
     problem = context.problem
-    if context.budget.level or context.reduced:  # a larger bank has nothing to add; waves of groups are not sums
+    # Waves of groups are not sums.
+    if context.reduced:
         return
     known = Vocabulary(problem.operators)
     wave = next((family for family in WAVES if known.has(family.template)), None)
@@ -125,4 +126,4 @@ def _bits(found: Members, waves: int, left: float) -> float:
     return waves * wave + float(residual_bits(rows, max(left, EXACT)))
 
 
-SUMS_OF_WAVES = Stage("sums_of_waves", When.LEVEL, propose, needs=("sin", "cos"))
+SUMS_OF_WAVES = Stage("sums_of_waves", When.LEVEL, propose, needs=("sin", "cos"), once=True)

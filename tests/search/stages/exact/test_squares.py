@@ -7,7 +7,7 @@ import pytest
 
 from contexts import context_of, proposals_of, run, stages_named, table
 from prunesymnet.expression import parse
-from prunesymnet.search.stages.squares import _inverse
+from prunesymnet.search.stages.exact.squares import _inverse
 
 STAGE = stages_named("squares")
 FOUND = [

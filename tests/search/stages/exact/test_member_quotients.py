@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from contexts import columns_of, problem_of
 from prunesymnet.expression import canonical, evaluate
 from prunesymnet.search.settings import PRESETS
-from prunesymnet.search.stages.exact_sums import formulas
-from prunesymnet.search.stages.member_quotients import quotients_with_a_member
+from prunesymnet.search.stages.exact.member_quotients import quotients_with_a_member
+from prunesymnet.search.stages.exact.sums import formulas
 
 OPERATORS = PRESETS["default"].operators
 

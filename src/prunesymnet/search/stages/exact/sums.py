@@ -31,7 +31,7 @@ from prunesymnet.bank.ways_down import Factors, Found, Hit, Targets, divided, it
 from prunesymnet.expression import Constant, canonical
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
 from prunesymnet.search.stages.chains import factors as products_of_powers
-from prunesymnet.search.stages.missing_terms import NODES, without_functions
+from prunesymnet.search.stages.exact.missing_terms import NODES, without_functions
 from prunesymnet.search.stages.polynomials import weighted_sum
 from prunesymnet.search.stages.power_law import leading_product
 

@@ -21,7 +21,7 @@ from prunesymnet.bank.targets import Step
 from prunesymnet.bank.ways_down import Factors, divided, itself, less, target_of
 from prunesymnet.expression import Constant
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
-from prunesymnet.search.stages.exact_sums import STILL_EXACT, known
+from prunesymnet.search.stages.exact.sums import STILL_EXACT, known
 from prunesymnet.search.stages.polynomials import weighted_sum
 
 Array = NDArray[np.float64]

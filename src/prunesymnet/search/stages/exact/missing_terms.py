@@ -26,6 +26,7 @@ from prunesymnet.bank.family_fit import refined
 from prunesymnet.bank.family_scan import Hit as FamilyHit
 from prunesymnet.bank.query import Query
 from prunesymnet.bank.ways_down import A_FUNCTION, Factors, Found, Targets, divided, itself, target_of
+from prunesymnet.coefficients.bases import of_length_one
 from prunesymnet.expression import Apply, Expression, Variable, apply, postorder
 from prunesymnet.operators import Operator
 from prunesymnet.search.constraints import Vocabulary
@@ -100,10 +101,8 @@ class Nodes(NamedTuple):
         """What the span leaves of them, of length 1 (0 where it is in the span)."""
         with np.errstate(all="ignore"):
             scaled, usable = of_size_one(self.values)
-        rest = words.rest(np.where(usable[:, None], scaled, 0.0))
-        length = np.sqrt(np.einsum("mn,mn->m", rest, rest))
-        there = length > IN_THE_SPAN
-        return np.where(there[:, None], rest / np.where(there, length, 1.0)[:, None], 0.0)
+        rest, length = of_length_one(words.rest(np.where(usable[:, None], scaled, 0.0)))
+        return np.where(length[:, None] > IN_THE_SPAN, rest, 0.0)
 
 
 def with_a_node(context: Context, words: Dictionary) -> Found:
@@ -131,9 +130,7 @@ def _what_is_left(words: Dictionary, targets: Array) -> tuple[Array, Array]:
     target is not finite)."""
     with np.errstate(all="ignore"):
         scaled, usable = of_size_one(targets)
-    rest = words.rest(np.where(usable[:, None], scaled, 0.0))
-    size = np.sqrt(np.einsum("tn,tn->t", rest, rest))
-    return rest / np.where(size > 0, size, 1.0)[:, None], size
+    return of_length_one(words.rest(np.where(usable[:, None], scaled, 0.0)))
 
 
 def with_a_wave(context: Context, words: Dictionary) -> Found:

@@ -10,7 +10,7 @@ from prunesymnet.bank.bank import Term
 from prunesymnet.bank.dictionary import Dictionary, terms_of
 from prunesymnet.expression import Constant, evaluate
 from prunesymnet.search.settings import PRESETS
-from prunesymnet.search.stages.unknown_constants import behind_a_member
+from prunesymnet.search.stages.exact.unknown_constants import behind_a_member
 
 OPERATORS = PRESETS["default"].operators
 

@@ -25,13 +25,13 @@ from prunesymnet.bank.targets import Factor, Function, Offset, Step, invertible
 from prunesymnet.bank.ways_down import A_FUNCTION, Factors, Found, Hit
 from prunesymnet.expression import Constant, Variable
 from prunesymnet.search.constraints import Vocabulary
+from prunesymnet.search.stages.exact.newton import refined
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 NEARBY = 0.1  # of what the span leaves of a target: what its derivative leaves of that, at a point of the grid
-STEPS = 12  # from there on
-STEPS_TO_TELL, NEARLY = 9, 1e-10  # after so many, that share of its squares must be left, or no constant is right
+NEARLY = 1e-10  # of the squares of a target: if no constant leaves less, none is right
 REFINED = 24  # points of a grid, for each dictionary: those whose target is nearest to the span
 CONVERGED = 1e-9  # of a target: what is left of it where the constant is right
 DIVIDED = 12  # nodes by which y is divided, and which it is multiplied with, before what has a constant is undone
@@ -185,22 +185,16 @@ def _scaled(way: _OneConstant, which: Numbers, inside: Array) -> tuple[Array, Ar
 
 
 def _refined(way: _OneConstant, words: Dictionary, near: Numbers) -> Array:
-    """The constants by Newton's method: each step goes where the span would leave nothing, if the target were linear in
-    the constant, and half as far as long as it leaves more than before."""
-    which, inside = way.which[near], way.inside[near]
-    best, step, kept = np.full(len(near), np.inf), np.zeros(len(near)), inside.copy()
-    for number in range(STEPS):
-        targets, slopes = _scaled(way, which, inside)
-        left, along = words.rest(targets), words.rest(slopes)
-        size = _squares(left) / np.maximum(_squares(targets), TINY)
-        better = (size < best) & (_squares(targets) > 0)
-        newton = -np.einsum("mn,mn->m", left, along) / np.maximum(_squares(along), TINY)
-        kept[better], best[better] = inside[better], size[better]
-        step = np.where(better, newton, step / 2)
-        inside = kept + step
-        if number >= STEPS_TO_TELL and not (best < NEARLY).any():
-            break
-    return kept
+    """The best constants near these points: each step goes where the span would leave nothing, if the target were
+    linear in the constant."""
+
+    def look(inside: Array) -> tuple[Array, Array]:
+        targets, slopes = _scaled(way, way.which[near], inside)
+        left, along, squares = words.rest(targets), words.rest(slopes), _squares(targets)
+        share = np.where(squares > 0, _squares(left) / np.maximum(squares, TINY), np.inf)
+        return share, -np.einsum("mn,mn->m", left, along) / np.maximum(_squares(along), TINY)
+
+    return refined(way.inside[near], look, near=NEARLY)[0]
 
 
 def _squares(rows: Array) -> Array:

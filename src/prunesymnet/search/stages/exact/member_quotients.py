@@ -26,8 +26,10 @@ from prunesymnet.bank.monomials import few_enough, monomial_terms, raised
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import in_parts
 from prunesymnet.bank.ways_down import Found, Hit
+from prunesymnet.coefficients.bases import of_length_one
 from prunesymnet.expression import Constant, Variable
 from prunesymnet.search.constraints import Vocabulary
+from prunesymnet.search.stages.exact.newton import refined
 from prunesymnet.search.stages.polynomials import weighted_sum
 
 Array = NDArray[np.float64]
@@ -37,7 +39,6 @@ MOST_COLUMNS = 3  # with more, a polynomial beside the function has too many ter
 NEARBY = 0.2  # of what is left at a point of the grid: what a step leaves of it there, or no constant is near
 REFINED = 48  # points of the grid, of each family and shape: those that leave least
 FURTHEST = 3.0  # times or part of the constant at a point of the grid: others are nearer to what is beyond
-STEPS = 12  # of Newton's, from there on
 CONVERGED = 1e-9  # of a term's length: what is left of it where the constant is right
 SMALLEST = 1e-13  # of the largest singular value: what is less is rounding
 NEGLIGIBLE = 1e-6  # of the sum below: no law has such a term
@@ -151,7 +152,7 @@ class _Letters:
                 weighted = first.values * y * root
                 yield cls(
                     y, np.array(powers), before, np.array(below), np.array(columns) * root,
-                    weighted / max(float(np.linalg.norm(weighted)), TINY), first,
+                    of_length_one(weighted)[0], first,
                 )  # fmt: skip
 
     def matrices(self, points: _Points) -> tuple[Array, Array]:
@@ -160,9 +161,9 @@ class _Letters:
         powers = self.powers[:, None]
         columns = self.columns * values**powers
         along = self.columns * powers * values ** np.maximum(powers - 1, 0) * slopes
-        size = np.sqrt(np.einsum("pkn,pkn->pk", columns, columns))[:, :, None]
-        size = np.where(size > 0, size, 1.0)
-        return (columns / size).swapaxes(1, 2), (along / size).swapaxes(1, 2)
+        scaled, lengths = of_length_one(columns)
+        along = along / np.where(lengths > 0, lengths, 1.0)[:, :, None]
+        return scaled.swapaxes(1, 2), along.swapaxes(1, 2)
 
     def hit(self, member: Term) -> Hit | None:
         """That y is a quotient with this member, if it is one in every row."""
@@ -227,15 +228,15 @@ def _looked_at(points: _Points, letters: _Letters) -> tuple[Array, Array, Array]
 
 
 def _refined(points: _Points, letters: _Letters) -> tuple[Array, Array]:
-    """The constants by Newton's method, half as far as long as more is left than before; and what is left there."""
-    kept, best, step = points.inside, np.full(len(points.inside), np.inf), np.zeros(len(points.inside))
-    for _ in range(STEPS):
-        inside = points.inside * np.clip((kept + step) / points.inside, 1 / FURTHEST, FURTHEST)
-        left, newton, _ = _looked_at(points._replace(inside=inside), letters)
-        better = left < best
-        kept, best = np.where(better, inside, kept), np.where(better, left, best)
-        step = np.where(better, newton, step / 2)
-    return kept, best
+    """The best constants near these points, and what is left there."""
+
+    def look(inside: Array) -> tuple[Array, Array]:
+        return _looked_at(points._replace(inside=inside), letters)[:2]
+
+    def within(inside: Array) -> Array:
+        return points.inside * np.clip(inside / points.inside, 1 / FURTHEST, FURTHEST)
+
+    return refined(points.inside, look, within)
 
 
 def _nodes(columns: Mapping[str, Array], *, divides: bool) -> list[Term]:

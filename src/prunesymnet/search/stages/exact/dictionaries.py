@@ -30,9 +30,8 @@ from prunesymnet.bank.monomials import few_enough
 from prunesymnet.bank.ways_down import Factors, Found, divided, itself
 from prunesymnet.expression import Constant, Variable
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
-from prunesymnet.search.stages.exact_sums import NEGLIGIBLE, SIMPLE, all_sums, formulas, is_short, known
-from prunesymnet.search.stages.member_quotients import quotients_with_a_member
-from prunesymnet.search.stages.missing_terms import (
+from prunesymnet.search.stages.exact.member_quotients import quotients_with_a_member
+from prunesymnet.search.stages.exact.missing_terms import (
     DIVIDED,
     NODES,
     with_a_member,
@@ -40,8 +39,9 @@ from prunesymnet.search.stages.missing_terms import (
     with_a_wave,
     with_two_nodes,
 )
+from prunesymnet.search.stages.exact.sums import NEGLIGIBLE, SIMPLE, all_sums, formulas, is_short, known
+from prunesymnet.search.stages.exact.unknown_constants import behind_a_member, in_a_function
 from prunesymnet.search.stages.polynomials import weighted_sum
-from prunesymnet.search.stages.unknown_constants import behind_a_member, in_a_function
 
 Array = NDArray[np.float64]
 
