@@ -67,3 +67,11 @@ def test_cosines_alone_are_enough():
     found = proposals(evaluate(parse(OVERTONES), {"t": T}).values, ("+", "-", "*", "/", "cos"))
     assert min(proposal.unexplained for proposal in found) < 1e-6
     assert not any("sin" in str(proposal.expression) for proposal in found)
+
+
+@pytest.mark.filterwarnings("ignore:column 'u' is 2.5 in every row")
+def test_a_column_that_does_not_vary_has_no_waves():
+    target = evaluate(parse(OVERTONES), {"t": T}).values
+    found = proposals(target, columns={"t": T, "u": np.full(len(T), 2.5)})
+    assert min(proposal.unexplained for proposal in found) < 1e-6
+    assert not any("sin(u" in str(proposal.expression) for proposal in found)

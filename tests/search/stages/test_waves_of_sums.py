@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contexts import context_of, problem, proposals_of, run, stages_named, table
+from contexts import columns_of, context_of, problem, proposals_of, run, stages_named, table, table_of
 from prunesymnet.bank.bank import Term
-from prunesymnet.expression import parse
+from prunesymnet.expression import evaluate, parse
 from prunesymnet.operators import DEFAULT
 from prunesymnet.search.stages.waves_of_sums import WAVES_OF_SUMS, Sums, propose
 
@@ -62,3 +62,11 @@ def test_a_frequency_may_be_larger_than_any_whole_number_that_is_exact():
     sums = Sums.of(terms, np.zeros(1, dtype=bool), pairs_of=1)
     assert sums.formula(np.array([2.0])).constants == ()
     assert sums.formula(np.array([2.0**70])).constants == (2.0**70,)
+
+
+@pytest.mark.filterwarnings("ignore:column 'z' is 2.5 in every row")
+def test_a_column_that_does_not_vary_has_no_frequency():
+    columns = columns_of(names="xyz", **ROWS) | {"z": np.full(ROWS["rows"], 2.5)}
+    data = table_of(columns, evaluate(parse("sin(x - y**2 + 0.37*z*x)"), columns).values)
+    found = proposals_of(run(context_of(data, stages=stages_named("waves_of_sums"))))
+    assert found

@@ -61,6 +61,8 @@ def propose(context: Context) -> Iterator[Batch]:
         return
     columns = [Term(values, Variable(name)) for name, values in problem.columns.items()]
     for column in columns:
+        if not np.ptp(column.values) > 0:
+            continue
         context.check()
         found = members([column], [wave])
         queries = [Query(problem.target, terms) for terms in _beside(column, columns)]

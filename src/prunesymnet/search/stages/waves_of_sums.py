@@ -43,7 +43,8 @@ NESTED = 0.1  # of the variation: a wave of a function must leave less, as in no
 def propose(context: Context) -> Iterator[Batch]:
     problem, names, target = context.problem, functions_of(context), context.problem.target
     words = words_of(problem.columns, problem.operators, context.budget.wave_words)
-    usable = np.flatnonzero(np.abs(words.values).max(axis=1, initial=0.0) < LARGEST)
+    sizes, spans = np.abs(words.values).max(axis=1, initial=0.0), np.ptp(words.values, axis=1)
+    usable = np.flatnonzero((sizes < LARGEST) & (spans > 0))
     if not len(usable) or len(problem.columns) == 1:  # of one column, all terms are nearly alike
         return
     terms, nested = [words.term(int(k)) for k in usable], words.function[usable] >= 0

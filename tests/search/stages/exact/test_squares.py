@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contexts import context_of, proposals_of, run, stages_named, table
-from prunesymnet.expression import parse
-from prunesymnet.search.stages.exact.squares import _inverse
+from contexts import columns_of, context_of, problem_of, proposals_of, run, stages_named, table
+from prunesymnet.bank.bank import Term
+from prunesymnet.expression import Constant, parse
+from prunesymnet.search.stages.exact.squares import Sums, _inverse
 
 STAGE = stages_named("squares")
 FOUND = [
@@ -57,3 +58,19 @@ def test_inverses_are_those_of_matrices():
     matrices = np.random.default_rng(0).normal(size=(50, 3, 3))
     np.testing.assert_allclose(_inverse(matrices), np.linalg.inv(matrices), rtol=1e-6, atol=1e-9)
     assert not _inverse(np.ones((1, 3, 3))).any()
+
+
+@pytest.mark.parametrize("kind", ["mostly ones", "mostly noughts", "a column of categories"])
+def test_rows_that_are_alike_tell_nothing_and_take_no_time(kind, monkeypatch):
+    rng = np.random.default_rng(0)
+    columns = columns_of(rows=20, low=0.5, high=3.0)
+    y = np.full(20, 0.0 if kind == "mostly noughts" else 1.0)
+    y[3] = 9.0
+    if kind == "a column of categories":
+        columns |= {"z": rng.integers(0, 2, 20) * 1.0, "u": rng.integers(0, 2, 20) * 1.0}
+        y = rng.integers(0, 3, 20) * 1.0
+    asked = []
+    monkeypatch.setattr(Dictionary, "holds", lambda *_: asked.append(1) or [False])
+    context = context_of(problem_of(columns, y))
+    list(Sums([Term(np.ones(20), Constant(1)), *(context.words.term(k) for k in range(72))]).of_size(np.sqrt(y)[None]))
+    assert len(asked) < 100

@@ -8,8 +8,8 @@ row says which of them to look at. What then is exact in every row is proposed, 
 For S sets and T targets this costs 36*S*T products.
 """
 
-from collections.abc import Iterator
-from itertools import chain, combinations, product
+from collections.abc import Callable, Iterator
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,7 @@ def propose(context: Context) -> Iterator[Batch]:
     one = Term(np.ones_like(problem.y), Constant(1))
     sums = Sums([one, *(words.term(k) for k in range(min(WORDS, len(words))))])
     found: list[Proposal] = []
-    for k, chosen, signed in sums.of_size(roots[usable]):
+    for k, chosen, signed in sums.of_size(roots[usable], context.check):
         way, place = places[int(usable[k])]
         found += _formulas(context, way.steps(place), chosen, signed)
         if len(found) >= LOOKED_AT:
@@ -86,12 +86,17 @@ class Sums:
         rows = np.linspace(0, self.values.shape[1] - 1, 2 * BASE).astype(int)
         self.base, self.further = rows[::2], rows[1::2]
 
-    def of_size(self, sizes: Array) -> Iterator[tuple[int, tuple[Term, ...], Array]]:
+    def of_size(
+        self, sizes: Array, check: Callable[[], None] = lambda: None
+    ) -> Iterator[tuple[int, tuple[Term, ...], Array]]:
         """Which sums have these sizes [targets, rows] in every row: the number of the target, the terms, the values."""
         if len(sizes) and len(self.sets):
-            yield from chain(self._known_by(sizes, with_constant=False), self._known_by(sizes, with_constant=True))
+            for with_constant in (False, True):
+                yield from self._known_by(sizes, check, with_constant=with_constant)
 
-    def _known_by(self, sizes: Array, *, with_constant: bool) -> Iterator[tuple[int, tuple[Term, ...], Array]]:
+    def _known_by(
+        self, sizes: Array, check: Callable[[], None], *, with_constant: bool
+    ) -> Iterator[tuple[int, tuple[Term, ...], Array]]:
         """Where there is a constant, differences from the first of the rows are sums without one."""
         first, *others = self.base if with_constant else self.base[:TERMS]
         solved_by = others if with_constant else [first, *others]
@@ -102,28 +107,35 @@ class Sums:
         if not with_constant:
             given = np.concatenate([np.repeat(sizes[:, [first], None], signs.shape[1], axis=2), given], axis=1)
         right = (given - start[:, None, None]).transpose(1, 0, 2).reshape(TERMS, -1)
+        told = right.any(axis=0)  # where the rows differ in nothing, all sums are alike
         begin = np.repeat(start, signs.shape[1])
         seen = np.repeat(sizes[:, self.further], signs.shape[1], axis=0).T  # [rows, targets * ways]
         terms = self.values - origin[:, None]
         inverse = _inverse(terms[:, solved_by][self.sets].transpose(0, 2, 1))
-        further = terms[:, self.further][self.sets].transpose(0, 2, 1)  # [sets, rows, terms]
+        known = inverse.any(axis=(1, 2))  # what these rows can't tell apart has no inverse, and is no sum of them
+        sets, inverse = self.sets[known], inverse[known]
+        further = terms[:, self.further][sets].transpose(0, 2, 1)  # [sets, rows, terms]
         ahead = further @ inverse  # what each solving row adds to a further one
-        for low in range(0, len(self.sets), AT_A_TIME):
+        for low in range(0, len(sets), AT_A_TIME):
+            check()
             rows = ahead[low : low + AT_A_TIME]
             predicted = rows[:, 0] @ right
             predicted += begin
             np.abs(predicted, out=predicted)
             predicted -= seen[0]
             np.abs(predicted, out=predicted)
-            places = np.flatnonzero(predicted <= CLOSE * seen[0])
+            places = np.flatnonzero((predicted <= CLOSE * seen[0]) & told)
             close, at = np.divmod(places, predicted.shape[1])
             every = np.einsum("kfr,rk->fk", rows[close], right[:, at]) + begin[at]
             exact = (np.abs(np.abs(every) - seen[:, at]) <= CLOSE * seen[:, at]).all(axis=0)
             for s, place in zip((low + close[exact]).tolist(), at[exact].tolist(), strict=True):
-                values = (inverse[s] @ right[:, place]) @ terms[self.sets[s]]
+                values = (inverse[s] @ right[:, place]) @ terms[sets[s]]
+                values = values + begin[place]
                 target = place // signs.shape[1]
-                signed = np.where(values + begin[place] < 0, -sizes[target], sizes[target])
-                chosen = self.terms[0], *(self.terms[k] for k in self.sets[s])
+                if not (np.abs(np.abs(values) - sizes[target]) <= CLOSE * sizes[target].max()).all():
+                    continue
+                signed = np.where(values < 0, -sizes[target], sizes[target])
+                chosen = self.terms[0], *(self.terms[k] for k in sets[s])
                 if Dictionary.of(chosen).holds(signed[None])[0]:
                     yield target, chosen, signed
 
