@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Bank, Term
 from prunesymnet.bank.families import Members
-from prunesymnet.bank.family_scan import Hit
+from prunesymnet.bank.family_scan import MemberAnswer
 from prunesymnet.bank.regression import Residual
 
 Array = NDArray[np.float64]
@@ -28,7 +28,7 @@ class Refined:
     """Hits at their best constants inside [hits, members, constants], and what each leaves."""
 
     found: Members
-    hits: Sequence[Hit]
+    hits: Sequence[MemberAnswer]
     inside: Array
     unexplained: Array
 
@@ -48,7 +48,7 @@ class Refined:
 
 
 def refined(
-    hits: Sequence[Hit],
+    hits: Sequence[MemberAnswer],
     found: Members,
     bank: Bank | None = None,
     steps: int = STEPS,
@@ -65,7 +65,7 @@ def refined(
 class _Batch:
     """The regressions of all hits, with their fixed terms projected out."""
 
-    def __init__(self, hits: Sequence[Hit], found: Members, bank: Bank | None) -> None:
+    def __init__(self, hits: Sequence[MemberAnswer], found: Members, bank: Bank | None) -> None:
         self.found = found
         places = max(len(hit.members) for hit in hits)
         self.member = np.array([[*hit.members, *[-1] * (places - len(hit.members))] for hit in hits])

@@ -35,7 +35,7 @@ Numbers = NDArray[np.int64]
 A_FUNCTION = 2  # symbols: its own, and a sign
 
 
-class Hit(NamedTuple):
+class ExactSum(NamedTuple):
     """A target, by the steps that lead to it, and the dictionary of whose terms it is a sum. With a `denominator`, it
     is the target times that which is a sum, and one of the terms may be the target `itself`. `rough`: a constant in a
     term is known to some digits, and so are the coefficients."""
@@ -51,7 +51,7 @@ class Hit(NamedTuple):
 Undo = Callable[[Term], Step]
 _TIMES: Undo = partial(Factor, divides=False)
 _ADDED: Undo = partial(Summand, taken_off=False)
-Found = tuple[list[Hit], int]  # and how many targets were tested
+ExactSums = tuple[list[ExactSum], int]  # and how many targets were tested
 
 
 class Factors(NamedTuple):
@@ -143,11 +143,11 @@ class Targets(NamedTuple):
             return self.functions
         return (*self.first, self.step(self.factors.term(int(self.which[k]))), *self.functions)
 
-    def hit(self, k: int, dictionary: Dictionary, more: int = 0) -> Hit:
+    def hit(self, k: int, dictionary: Dictionary, more: int = 0) -> ExactSum:
         """That a target is a sum, in a formula with so many symbols more."""
         factor = 0 if self.factors is None else self.factors.term(int(self.which[k])).expression.complexity
         functions = len(self.first) + len(self.functions)
-        return Hit(factor + A_FUNCTION * functions + more, self.steps(k), dictionary)
+        return ExactSum(factor + A_FUNCTION * functions + more, self.steps(k), dictionary)
 
 
 def target_of(problem: Problem, steps: tuple[Step, ...]) -> Target | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from prunesymnet.bank.problem import Problem
-from prunesymnet.bank.query import left_by
+from prunesymnet.bank.query import left_by_pairs
 from prunesymnet.bank.regression import Regression, unexplained
 from prunesymnet.coefficients import Fit
 from prunesymnet.data import weighted_around
@@ -198,6 +198,6 @@ def hidden_share(context: Context, chosen: Fit) -> float | None:
         return None
     for products in (True, False):
         (pairs,) = context.scanner.scan(bank, [regression], products=products)
-        if stands_out(float(left_by(pairs, bank, products, regression).min(initial=before)), chance):
+        if stands_out(float(left_by_pairs(pairs, bank, products, regression).min(initial=before)), chance):
             return None
     return float(1 - 2 ** (-2 * chance / freedom))

@@ -56,7 +56,7 @@ def find_product(tried: Tried) -> Product | None:
         if not len(apart):
             continue
         part = frame.power_law.with_columns(curve_of(quantities.indices(one[None])[0], frame.fine))
-        left = part.left_by(quantities.indices(apart), min(frame.fine, 2 * KNOTS))
+        left = part.left_by_curves(quantities.indices(apart), min(frame.fine, 2 * KNOTS))
         order = np.argsort(left, kind="stable")
         second = float(left[order[1]]) if len(order) > 1 else 1.0
         found.append((part.left * float(left[order[0]]), one, apart[order[0]], part, float(left[order[0]]), second))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.structure.exponents import Vectors, primitive
-from prunesymnet.structure.frame import AS_GOOD, CLEARLY, FINE_KNOTS, KNOTS, Factored, Found, ProductFrame
+from prunesymnet.structure.frame import AS_GOOD, CLEARLY, FINE_KNOTS, KNOTS, Factored, FoundGroups, ProductFrame
 from prunesymnet.structure.groups import Tried
 from prunesymnet.structure.quantities import Quantities
 from prunesymnet.structure.smooth import curve_of, effective_rows
@@ -44,7 +44,7 @@ class _Pair:
         return int(np.abs(self.one).sum() + np.abs(self.two).sum())
 
 
-def find_two_groups(tried: Tried) -> Found | None:
+def find_two_groups(tried: Tried) -> FoundGroups | None:
     """The two groups that y depends on beside a product of powers, where one of the groups that were tried is among
     them; None where none can be claimed."""
     frame, quantities = tried.frame, tried.quantities

@@ -75,11 +75,11 @@ def _grafted(context: Context, formulas: tuple[Expression, ...]) -> Iterator[Bat
 
 def _queries(context: Context, formulas: tuple[Expression, ...]) -> list[Query]:
     """About all branches of some formulas."""
-    if formulas not in context.memory:
+    if formulas not in context.worked_out:
         beside, problem = context.polynomial_terms(2), context.problem
         found = [query for formula in formulas for query in branch_queries(formula, problem, beside)]
-        context.memory[formulas] = found
-    queries: list[Query] = context.memory[formulas]
+        context.worked_out[formulas] = found
+    queries: list[Query] = context.worked_out[formulas]
     return queries
 
 

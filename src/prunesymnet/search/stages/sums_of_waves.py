@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from prunesymnet.bank.bank import Term
 from prunesymnet.bank.families import WAVES, Members, members
 from prunesymnet.bank.family_fit import refined
-from prunesymnet.bank.family_scan import PLUS, Hit
+from prunesymnet.bank.family_scan import PLUS, MemberAnswer
 from prunesymnet.bank.query import EXACT, Proposal, Query
 from prunesymnet.coefficients.description import BITS_PER_SYMBOL, constant_bits, residual_bits
 from prunesymnet.expression import Constant, Variable
@@ -107,7 +107,7 @@ def _next_frequencies(column: Array, query: Query, so_far: Sum, grid: Grid) -> t
 def _with_one_more(found: Members, query: Query, so_far: Sum, frequencies: Array) -> Sum:
     """The best sum with a wave of one of these frequencies more, all at their best frequencies and phases."""
     count = len(so_far.terms) + 1
-    hits = [Hit(0.0, 0, query, (0,) * count) for _ in frequencies]
+    hits = [MemberAnswer(0.0, 0, query, (0,) * count) for _ in frequencies]
     begin = [np.concatenate([so_far.inside, [[frequency, 0.0]]]) for frequency in frequencies]
     after = refined(hits, found, steps=MOVES, begin=begin)
     k = int(np.argmin(after.unexplained))

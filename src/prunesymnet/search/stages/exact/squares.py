@@ -21,7 +21,7 @@ from prunesymnet.bank.targets import Step
 from prunesymnet.bank.ways_down import Factors, divided, itself, less, target_of
 from prunesymnet.expression import Constant
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
-from prunesymnet.search.stages.exact.sums import STILL_EXACT, known
+from prunesymnet.search.stages.exact.sums import STILL_EXACT, dictionaries_of
 from prunesymnet.search.stages.polynomials import weighted_sum
 
 Array = NDArray[np.float64]
@@ -37,7 +37,7 @@ LOOKED_AT = 4
 
 
 def propose(context: Context) -> Iterator[Batch]:
-    given, problem = known(context), context.problem
+    given, problem = dictionaries_of(context), context.problem
     if given is None or len(problem.y) <= 2 * BASE or len(problem.columns) == 1:
         return
     nodes = Factors.nodes(context.single_bank.first(NODES))
