@@ -247,9 +247,8 @@ class _Growing:
                 elif operator.arity == 2:
                     self.binary(complexity, number, operator)
         self.levels[complexity] = (first, self.count)
-        reach = 2 + max(
-            map(self.limits.cost, self.table), default=0
-        )  # no level further down can be an operand of the next
+        # No level further down can be an operand of the next.
+        reach = 2 + max(map(self.limits.cost, self.table), default=0)
         return any(start < stop for level, (start, stop) in self.levels.items() if level > complexity - reach)
 
     def unary(self, complexity: int, number: int, operator: Operator) -> None:

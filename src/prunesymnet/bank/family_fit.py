@@ -19,6 +19,7 @@ from prunesymnet.bank.regression import Residual
 Array = NDArray[np.float64]
 
 STEPS = 8  # from a grid point on
+# Beside columns of length one, at first, and times after a step that made things better or worse.
 FIRST_DAMPING, DAMPING_DOWN, DAMPING_UP = 1e-2, 0.1, 10.0
 RIDGE = 1e-12  # beside columns of length one: so that columns that are alike have an inverse, too
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Bank, Term
 from prunesymnet.bank.families import DEPENDENT, Members, orthonormal
-from prunesymnet.bank.query import Query
+from prunesymnet.bank.query import A_TERM, Query
 from prunesymnet.bank.regression import Residual
 from prunesymnet.coefficients.bases import of_length_one
 
@@ -20,7 +20,6 @@ Array = NDArray[np.float64]
 
 CANCELLED = 1e-9  # of a column's variation: what is left of it beside others is rounding
 KEPT = 24  # of each complexity
-PLUS = 3  # what a further term adds to a formula's complexity: a sum, a product and a constant
 
 
 class MemberAnswer(NamedTuple):
@@ -87,7 +86,7 @@ def beside_nodes(found: Members, bank: Bank, query: Query) -> list[MemberAnswer]
     basis = beside(found.columns, residual)
     nodes = beside(bank.values[:, None], residual)
     left = [1 - residual.explained - gain for gain in _together(nodes, basis, residual.values)]
-    best = _best(found, [part.T for part in left], bank.complexity + query.complexity + PLUS)
+    best = _best(found, [part.T for part in left], bank.complexity + query.complexity + A_TERM)
     return [MemberAnswer(error, size, query, (member,), node) for error, size, member, node in best]
 
 
@@ -102,7 +101,7 @@ def beside_members(found: Members, query: Query, keep: int = 1) -> list[MemberAn
             block = left[one, two]
             if one == two:  # neighbours on a grid are one
                 block = np.where(np.tri(len(block), k=1, dtype=bool), 1.0, block)
-            size = int(found.complexity[one.start] + found.complexity[two.start]) + query.complexity + PLUS
+            size = int(found.complexity[one.start] + found.complexity[two.start]) + query.complexity + A_TERM
             for i, j in _lowest(block, keep):
                 hits.append(MemberAnswer(float(block[i, j]), size, query, (one.start + i, two.start + j)))
     return hits

@@ -35,6 +35,8 @@ NEGLIGIBLE, ROUNDING = 1e-10, 1e-15  # of the target's variation, of its size: a
 PAIRED_ON_GPU, TRIED_ON_GPU = 1000, 20_000
 AUTO = 3  # times as many where nobody asked for it: a level whose banks are that large takes a minute without a GPU
 BANKS_ON_GPU = 3  # for pairs, for single nodes, for several terms
+# What a further term c*f and a denominator 1 - c*f add to a formula's complexity, beside f.
+A_TERM, A_DENOMINATOR = 3, 5
 PROPOSALS = 6  # for each pair that a scan keeps of each complexity: about as many complexities matter
 
 
@@ -88,8 +90,8 @@ class Query:
 
     @property
     def complexity(self) -> int:
-        fixed = sum(term.expression.complexity + 3 for term in self.fixed_terms)
-        below = 0 if self.denominator is None else self.denominator.expression.complexity + 5
+        fixed = sum(term.expression.complexity + A_TERM for term in self.fixed_terms)
+        below = 0 if self.denominator is None else self.denominator.expression.complexity + A_DENOMINATOR
         return self.target.complexity + fixed + below
 
 

@@ -128,6 +128,7 @@ class Function:
     def takes_up_a_factor(self) -> bool:
         """Whether c*u(g) is u(a + b*g) for some a and b, as for exp, roots and powers: if not, as for sin, a factor
         before it would have to be known to be undone."""
+        # Sines, roots and exponentials all have such values, and their halves.
         values = np.array([0.2, 0.4, 0.5, 0.7, 0.9])
         with np.errstate(all="ignore"):
             one, half = self.inverse(values), self.inverse(values / 2)

@@ -23,12 +23,10 @@ SIMPLE = 10  # complexity: an exact formula that is longer is given some more ba
 MORE_BATCHES = 6  # about what a bank proposes until its pairs and single nodes are through
 FINAL = ("polynomials", "networks")  # stages whose exact formulas are final: all terms at once, and shrunk at the end
 MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation, by level: if no more can be hidden, the level may end
-MAY_BE_LEFT = (
-    1e-2  # the same for the search, when a level is over: another takes ten times as long, and rarely finds it
-)
-MEASURED = (
-    1e-12  # the same of errors: those of an instrument leave more, so that less may well be a formula's own error
-)
+# The same for the search, when a level is over: another takes ten times as long, and rarely finds it.
+MAY_BE_LEFT = 1e-2
+# The same of errors: those of an instrument leave more, so that less may well be a formula's own error.
+MEASURED = 1e-12
 ROWS_TO_CHECK = 2000  # for noise: more rows than banks are scanned with, so that less can be hidden
 BANK = 400  # nodes whose pairs are tried on the residuals
 CLEARLY = 4.0  # bits more than chance

@@ -29,7 +29,7 @@ from prunesymnet.structure.smooth import coefficients, curve_of
 Array = NDArray[np.float64]
 
 FIRST = 4  # of the best groups, as one of the two
-TINY = 1e-300
+TINY = 1e-300  # so that nothing is divided by 0
 
 
 @dataclass(frozen=True)

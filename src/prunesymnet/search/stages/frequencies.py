@@ -169,6 +169,7 @@ class _Columns:
 def refined(u: Array, grid: Grid, frequency: float, regression: Regression) -> float:
     """The frequency between its neighbours on the grid that explains most, to a thousandth of a step."""
     step = 1 / float(np.ptp(u[grid.rows]))
+    # Three times ten steps to each side.
     for _ in range(3):
         near = frequency + step * np.linspace(-1, 1, 21)
         (best, _), *_ = scan_frequencies(u, Grid(near[near > 0], grid.rows), [regression], 1)

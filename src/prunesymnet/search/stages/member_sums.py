@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from prunesymnet.bank.bank import Term
 from prunesymnet.bank.families import LINE, LOCATED, SIMPLE, WAVES, Family, Members, members
 from prunesymnet.bank.family_fit import refined
-from prunesymnet.bank.family_scan import PLUS, MemberAnswer, alone, beside, beside_members
-from prunesymnet.bank.query import EXACT, Proposal, Query
+from prunesymnet.bank.family_scan import MemberAnswer, alone, beside, beside_members
+from prunesymnet.bank.query import A_TERM, EXACT, Proposal, Query
 from prunesymnet.bank.regression import Residual
 from prunesymnet.bank.targets import Target
 from prunesymnet.coefficients.description import BITS_PER_SYMBOL, constant_bits, residual_bits
@@ -117,7 +117,7 @@ def _families(found: Members, chosen: tuple[int, ...]) -> set[int]:
 
 
 def _hit(found: Members, target: Target, chosen: tuple[int, ...], unexplained: float = 0.0) -> MemberAnswer:
-    size = sum(int(found.complexity[member]) + PLUS for member in chosen)
+    size = sum(int(found.complexity[member]) + A_TERM for member in chosen)
     return MemberAnswer(unexplained, size, Query(target), chosen)
 
 

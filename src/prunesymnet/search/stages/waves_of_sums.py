@@ -35,7 +35,7 @@ FREQUENCIES = 64  # of the third term, where it may have any: up to ten waves ov
 BESIDE = 24  # terms beside which such a wave may stand
 AT_A_TIME = 64  # first terms and pairs of these: what their products with all others take fits into a cache
 LOOKED_AT = 32  # of a target, in full: the squared size is rough
-PROPOSED = 4
+PROPOSED = 4  # of each kind of sums
 LARGEST = 1e4  # radians: in single precision more is not told apart
 NESTED = 0.1  # of the variation: a wave of a function must leave less, as in noise anything is one
 

@@ -33,7 +33,7 @@ BASE = TERMS + 1  # rows that say what a sum of so many terms and a constant is
 CLOSE = 1e-6  # of the size in a further row: rounding errors of four rows grow
 SINGULAR = 1e-9  # of the terms' sizes: what is left of a set of terms that depend on one another in these rows
 AT_A_TIME = 64  # sets of terms: what they predict for all targets fits into a cache
-LOOKED_AT = 4
+LOOKED_AT = 4  # formulas, after which no other is looked for
 
 
 def propose(context: Context) -> Iterator[Batch]:

@@ -62,13 +62,13 @@ class Dictionaries(NamedTuple):
     def of(cls, context: Context) -> "Dictionaries | None":
         """None where no sum could be told from what anything is."""
         problem = context.problem
-        if (
-            problem.dimensions is not None or problem.is_rounded
-        ):  # sums of any functions are not sound, or none is exact
+        # Sums of any functions are not sound where there are units, and of rounded values none is exact.
+        if problem.dimensions is not None or problem.is_rounded:
             return None
         one = Term(np.ones_like(problem.y), Constant(1))
         words = Dictionary.of([one, *terms_of(problem.columns, problem.operators)])
-        if not few_enough(len(words.terms), len(problem.y)):  # so many columns make any target
+        # So many columns make any target.
+        if not few_enough(len(words.terms), len(problem.y)):
             return None
         leading = leading_product(problem)
         if leading is not None and is_usable(leading) and not words.holds(leading.values[None]).all():
