@@ -64,7 +64,6 @@ def pursue(
     starts: list[tuple[Term, ...]],
     beam: int,
     steps: int = STEPS,
-    swaps: int = SWAPS,
     check: Callable[[], None] = lambda: None,
     told: Callable[[list[Proposal]], None] = lambda _: None,
 ) -> list[Proposal]:
@@ -94,7 +93,7 @@ def pursue(
             break
     told(proposals())
     # Swaps: without each term in turn, what would the bank put in its place?
-    for _ in range(swaps):
+    for _ in range(SWAPS):
         chosen = best(SWAPPED)
         if not chosen or chosen[0].exact:
             break
