@@ -129,6 +129,7 @@ def test_the_next_level_is_begun_ahead_and_is_the_same(at_once, monkeypatch):
 
     monkeypatch.setattr(Ahead, "soon", soon)
     monkeypatch.setattr(loop._Search, "is_noise_left", lambda *_, **__: False)
+    monkeypatch.setattr(loop._Search, "law_in_noise", lambda *_: None)
     without = (*FEW, "unwrapping", "denominators")
     settings = replace(SMALL, exhaustive=replace(SMALL.exhaustive, levels=2, without=without), max_fits=60)
     with joblib.parallel_config("threading", n_jobs=2):
