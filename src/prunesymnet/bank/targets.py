@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Term
+from prunesymnet.coefficients.bases import TINY
 from prunesymnet.expression import Constant, Expression, Variable, apply, to_text
 from prunesymnet.operators import Operator, select_operators
 
@@ -107,7 +108,7 @@ class Function:
         inside = np.asarray(self.inverse(self.sign * target))
         # Only where the operator gives the value back is it undone: arcsin and a root know one branch.
         off = np.abs(self.up(inside) - target)
-        return np.where(off <= UNDONE * np.abs(target) + 1e-300, inside, np.nan)
+        return np.where(off <= UNDONE * np.abs(target) + TINY, inside, np.nan)
 
     def inverse(self, values: Array) -> Array:
         inverse = self.operator.inverses[0]

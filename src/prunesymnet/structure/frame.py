@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.targets import even_out
+from prunesymnet.coefficients.bases import TINY
 from prunesymnet.structure.quantities import Quantities, Quantity
 from prunesymnet.structure.smooth import LinearPart, coefficients, effective_rows
 
@@ -241,4 +242,4 @@ def chance_bits(left: float, freedom: float, count: int) -> float:
     if freedom <= count:
         return 0.0
     chance = float(betainc((freedom - count) / 2, count / 2, min(max(left, 0.0), 1.0)))
-    return -math.log2(max(chance, 1e-300))
+    return -math.log2(max(chance, TINY))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from prunesymnet.coefficients.bases import TINY
 from prunesymnet.structure.exponents import Vectors
 from prunesymnet.structure.frame import (
     AS_GOOD,
@@ -29,7 +30,6 @@ from prunesymnet.structure.smooth import coefficients, curve_of
 Array = NDArray[np.float64]
 
 FIRST = 4  # of the best groups, as one of the two
-TINY = 1e-300  # so that nothing is divided by 0
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from prunesymnet.coefficients.bases import TINY
 from prunesymnet.structure.exponents import Vectors, primitive
 from prunesymnet.structure.frame import AS_GOOD, CLEARLY, FINE_KNOTS, KNOTS, Factored, FoundGroups, ProductFrame
 from prunesymnet.structure.groups import Tried
@@ -24,7 +25,6 @@ FITTED = 8  # pairs that are fitted on y itself, where waves show that logarithm
 ALIKE = 3  # of these that are functions of each other: which is a polynomial in its second group is not known
 DEGREE = 2  # of the second group
 SHARE_OF_ROWS = 1 / 3  # for the coefficients
-TINY = 1e-300  # so that nothing is divided by 0
 LEFT_OUT = 1e-2  # of what a product of powers leaves: of rows that are predicted from the others
 
 

@@ -26,7 +26,7 @@ from prunesymnet.bank.monomials import few_enough, monomial_terms, raised
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import in_parts
 from prunesymnet.bank.ways_down import ExactSum, ExactSums
-from prunesymnet.coefficients.bases import of_length_one
+from prunesymnet.coefficients.bases import TINY, of_length_one
 from prunesymnet.expression import Constant, Variable
 from prunesymnet.search.constraints import Vocabulary
 from prunesymnet.search.stages.exact.newton import refined
@@ -44,7 +44,6 @@ SMALLEST = 1e-13  # of the largest singular value: what is less is rounding
 NEGLIGIBLE = 1e-6  # of the sum below: no law has such a term
 CANCELLED = 1e-3  # of its terms, in half of the rows: a sum below that is less says only that the member is nearly 1
 AT_A_TIME = 64  # matrices that are decomposed together: they fit into a processor's cache
-TINY = 1e-300  # so that nothing is divided by 0
 
 
 class Shape(NamedTuple):

@@ -23,6 +23,7 @@ from prunesymnet.bank.families import BEFORE_SUMS, RATES, SHIFTS, Family
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.targets import Factor, Function, Offset, Step, invertible
 from prunesymnet.bank.ways_down import A_FUNCTION, ExactSum, ExactSums, Factors
+from prunesymnet.coefficients.bases import TINY
 from prunesymnet.expression import Constant, Variable
 from prunesymnet.search.constraints import Vocabulary
 from prunesymnet.search.stages.exact.newton import refined
@@ -35,7 +36,6 @@ NEARLY = 1e-10  # of the squares of a target: if no constant leaves less, none i
 REFINED = 24  # points of a grid, for each dictionary: those whose target is nearest to the span
 CONVERGED = 1e-9  # of a target: what is left of it where the constant is right
 DIVIDED = 12  # nodes by which y is divided, and which it is multiplied with, before what has a constant is undone
-TINY = 1e-300  # so that nothing is divided by 0
 
 
 def behind_a_member(problem: Problem, dictionaries: Sequence[Dictionary]) -> ExactSums:
