@@ -7,7 +7,7 @@ import pytest
 
 from contexts import columns_of, term
 from prunesymnet.bank.bank import Term, grow_bank
-from prunesymnet.bank.query import EXACT, PROPOSALS, Proposal, Query, Scanner, by_rank, in_parts, left_by
+from prunesymnet.bank.query import EXACT, PROPOSALS, Proposal, Query, Scanner, by_rank, in_parts, left_by_pairs
 from prunesymnet.bank.regression import unexplained
 from prunesymnet.bank.targets import Target, unwrap
 from prunesymnet.expression import Constant, Variable, evaluate, parse
@@ -92,7 +92,7 @@ def test_an_unwrapped_target_is_wrapped_again():
 def test_what_pairs_leave_is_between_nothing_and_all(products):
     regression = query("x/y + z", 0.01).regression()
     (pairs,) = Scanner(keep=5).scan(BANK, [regression], products=products)
-    left = left_by(pairs, BANK, products, regression)
+    left = left_by_pairs(pairs, BANK, products, regression)
     assert left.shape == (len(pairs),)
     assert ((left >= 0) & (left <= 1 + 1e-12)).all()
 

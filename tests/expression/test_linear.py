@@ -7,10 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prunesymnet.expression import evaluate, parse
-from prunesymnet.expression.linear import linear_coefficients
+from prunesymnet.expression import evaluate, parse, postorder
+from prunesymnet.expression.linear import linear_coefficients_of
 
 TERMS = st.dictionaries(st.sampled_from("xyzu"), st.integers(-9, 9).filter(bool), min_size=1)
+
+
+def linear_coefficients(formula):
+    found = {}
+    for node in postorder(formula):
+        found[id(node)] = linear_coefficients_of(node, [found[id(part)] for part in node.operands])
+    return found[id(formula)]
 
 
 @given(TERMS, st.integers(-5, 5), st.integers(1, 7))

@@ -13,7 +13,7 @@ def test_what_is_left_is_that_of_plain_least_squares():
     linear = [np.ones(60), x, y, z]
     variables = np.array([x, x * y, y / z])
     part = LinearPart.of(target, weights, linear)
-    found = part.left_by(variables, 4)
+    found = part.left_by_curves(variables, 4)
     root = np.sqrt(weights)
     for variable, share in zip(variables, found, strict=True):
         curve = basis(variable[None], knots(variable[None], 4))[0]
@@ -28,4 +28,4 @@ def test_what_is_left_is_that_of_plain_least_squares():
 def test_what_linear_columns_explain_leaves_nothing_to_a_smooth_function():
     x = np.linspace(1, 2, 40)
     part = LinearPart.of(np.zeros(40), np.ones(40), [np.ones(40), x])
-    assert part.left_by(np.array([x]), 4).tolist() == [1.0]
+    assert part.left_by_curves(np.array([x]), 4).tolist() == [1.0]

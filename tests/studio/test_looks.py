@@ -13,7 +13,7 @@ from prunesymnet.expression import parse
 from prunesymnet.runs import Model, RunFolder
 from prunesymnet.search import Candidate, SearchSettings, Update
 from prunesymnet.structure import Reduction
-from prunesymnet.studio.front import Founds
+from prunesymnet.studio.front import SearchesInMemory
 from prunesymnet.studio.looks import extrapolates
 from prunesymnet.studio.notebook import cell
 from prunesymnet.studio.searches import Search
@@ -267,10 +267,10 @@ def test_constants_of_each_category_are_asked_for_by_a_column(client):
 
 
 def test_few_runs_stay_in_memory(search):
-    founds = Founds()
+    in_memory = SearchesInMemory()
     for _ in range(3):
-        founds.get(search)
-    assert len(founds.cache) == 1
+        in_memory.get(search)
+    assert len(in_memory.cache) == 1
 
 
 def test_a_report_and_no_model_yet(client, search, monkeypatch):

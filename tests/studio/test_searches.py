@@ -120,7 +120,7 @@ def test_whatever_is_killed_nothing_is_lost(client, studio, table, until):
     folder = studio.search(known_as).folder
     assert until(lambda: state(client, studio, known_as) == "running" and status(client, known_as)["front"])
     process = studio.queue.started.pop(known_as)  # as if the server had been killed, and another took its place
-    studio.founds.cache.clear()
+    studio.in_memory.cache.clear()
     assert status(client, known_as)["state"] == "running"
     before = {point["text"] for point in status(client, known_as)["front"]}
     assert process.pid == read_worker(folder).pid

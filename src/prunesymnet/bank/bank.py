@@ -40,6 +40,7 @@ LEAST_SPREAD = 1e-7  # relative: what varies less is a constant
 DIGITS = 1e9  # to which two nodes must agree to be one
 CHUNK = 1 << 21  # values that are computed at a time
 COMMUTATIVE = ("+", "*", "-")  # "-" too: the sign does not matter
+MOST_COMPLEX = 30  # symbols of a node: where hardly any is kept, a bank would grow without end
 SAME_DIMENSION = 1e-9  # between the numbers that stand for two dimensions: these are rounded in the last digits
 LEAF, RECIPROCAL = -1, -2  # what is no operator's number in `Bank.operator`
 
@@ -186,7 +187,6 @@ def grow_bank(
     *,
     memory: float = 2.0,
     unnested: tuple[str, ...] = UNNESTED,
-    most_complex: int = 30,
     dimensions: Mapping[str, float] | None = None,
     limits: NodeLimits | None = None,
 ) -> Bank:
@@ -198,7 +198,7 @@ def grow_bank(
     known = None if dimensions is None else np.array([dimensions[name] for name in names], dtype=np.float64)
     leaves = np.array([columns[name] for name in names], dtype=np.float64)
     growing = _Growing(leaves, table, size, unnested, known, limits)
-    for complexity in range(2, most_complex + 1):
+    for complexity in range(2, MOST_COMPLEX + 1):
         if growing.count >= size or not growing.grow(complexity):
             break
     return growing.bank(names, table)
@@ -247,9 +247,8 @@ class _Growing:
                 elif operator.arity == 2:
                     self.binary(complexity, number, operator)
         self.levels[complexity] = (first, self.count)
-        reach = 2 + max(
-            map(self.limits.cost, self.table), default=0
-        )  # no level further down can be an operand of the next
+        # No level further down can be an operand of the next.
+        reach = 2 + max(map(self.limits.cost, self.table), default=0)
         return any(start < stop for level, (start, stop) in self.levels.items() if level > complexity - reach)
 
     def unary(self, complexity: int, number: int, operator: Operator) -> None:

@@ -57,6 +57,7 @@ class Best:
         if level not in self.least and len(gain) > most:
             # The best of each row are so many pairs already: none below the `most`th of them is needed.
             kth = np.partition(gain.max(axis=1), -most)[-most]
+            # A little less, for rounding.
             least = max(least, float(kth) * (1 - 1e-6))
         flat = gain.reshape(-1)
         chosen = np.flatnonzero(flat > least)

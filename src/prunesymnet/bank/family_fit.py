@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Bank, Term
 from prunesymnet.bank.families import Members
-from prunesymnet.bank.family_scan import Hit
+from prunesymnet.bank.family_scan import MemberAnswer
 from prunesymnet.bank.regression import Residual
 
 Array = NDArray[np.float64]
 
 STEPS = 8  # from a grid point on
+# Beside columns of length one, at first, and times after a step that made things better or worse.
 FIRST_DAMPING, DAMPING_DOWN, DAMPING_UP = 1e-2, 0.1, 10.0
 RIDGE = 1e-12  # beside columns of length one: so that columns that are alike have an inverse, too
 
@@ -28,7 +29,7 @@ class Refined:
     """Hits at their best constants inside [hits, members, constants], and what each leaves."""
 
     found: Members
-    hits: Sequence[Hit]
+    hits: Sequence[MemberAnswer]
     inside: Array
     unexplained: Array
 
@@ -48,7 +49,7 @@ class Refined:
 
 
 def refined(
-    hits: Sequence[Hit],
+    hits: Sequence[MemberAnswer],
     found: Members,
     bank: Bank | None = None,
     steps: int = STEPS,
@@ -65,7 +66,7 @@ def refined(
 class _Batch:
     """The regressions of all hits, with their fixed terms projected out."""
 
-    def __init__(self, hits: Sequence[Hit], found: Members, bank: Bank | None) -> None:
+    def __init__(self, hits: Sequence[MemberAnswer], found: Members, bank: Bank | None) -> None:
         self.found = found
         places = max(len(hit.members) for hit in hits)
         self.member = np.array([[*hit.members, *[-1] * (places - len(hit.members))] for hit in hits])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Bank, Term
 from prunesymnet.bank.families import DEPENDENT, Members, orthonormal
-from prunesymnet.bank.query import Query
+from prunesymnet.bank.query import A_TERM, Query
 from prunesymnet.bank.regression import Residual
 from prunesymnet.coefficients.bases import of_length_one
 
@@ -20,10 +20,9 @@ Array = NDArray[np.float64]
 
 CANCELLED = 1e-9  # of a column's variation: what is left of it beside others is rounding
 KEPT = 24  # of each complexity
-PLUS = 3  # what a further term adds to a formula's complexity: a sum, a product and a constant
 
 
-class Hit(NamedTuple):
+class MemberAnswer(NamedTuple):
     """Members that answer a query, times a node or beside it (-1: no node), and what they leave of it, with all nearby
     constants taken in."""
 
@@ -35,14 +34,14 @@ class Hit(NamedTuple):
     product: bool = False
 
 
-def alone(found: Members, queries: list[Query]) -> list[Hit]:
+def alone(found: Members, queries: list[Query]) -> list[MemberAnswer]:
     """The best member of each family and node, for each query."""
     few = [query for query in queries if len(query.columns()) <= 1]
     many = [query for query in queries if len(query.columns()) > 1]
     return [hit for part in (few, many) if part for hit in _alone(found, part)]
 
 
-def _alone(found: Members, queries: list[Query]) -> list[Hit]:
+def _alone(found: Members, queries: list[Query]) -> list[MemberAnswer]:
     """For queries that have about as many fixed terms."""
     residuals = [Residual.of(query.regression()) for query in queries]
     basis = found.basis
@@ -59,10 +58,10 @@ def _alone(found: Members, queries: list[Query]) -> list[Hit]:
     more = np.array([query.complexity for query in queries])
     explained = np.array([residual.explained for residual in residuals])
     left = [1 - explained - gain for gain in explained_by(along, gram, parts)]
-    return [Hit(error, size, queries[q], (member,)) for error, size, member, q in _best(found, left, more)]
+    return [MemberAnswer(error, size, queries[q], (member,)) for error, size, member, q in _best(found, left, more)]
 
 
-def times_nodes(found: Members, bank: Bank, query: Query) -> list[Hit]:
+def times_nodes(found: Members, bank: Bank, query: Query) -> list[MemberAnswer]:
     """Products of a member and a node."""
     residual = Residual.of(query.regression())
     root = residual.root
@@ -78,20 +77,20 @@ def times_nodes(found: Members, bank: Bank, query: Query) -> list[Hit]:
     gram = {(i, j): (columns[:, i] * columns[:, j] * weights) @ squares for i in depth for j in range(i + 1)}
     left = [1 - residual.explained - gain for gain in explained_by(along, gram, parts)]
     best = _best(found, left, bank.complexity + query.complexity)
-    return [Hit(error, size, query, (member,), node, product=True) for error, size, member, node in best]
+    return [MemberAnswer(error, size, query, (member,), node, product=True) for error, size, member, node in best]
 
 
-def beside_nodes(found: Members, bank: Bank, query: Query) -> list[Hit]:
+def beside_nodes(found: Members, bank: Bank, query: Query) -> list[MemberAnswer]:
     """Sums of a member and a node."""
     residual = Residual.of(query.regression())
     basis = beside(found.columns, residual)
     nodes = beside(bank.values[:, None], residual)
     left = [1 - residual.explained - gain for gain in _together(nodes, basis, residual.values)]
-    best = _best(found, [part.T for part in left], bank.complexity + query.complexity + PLUS)
-    return [Hit(error, size, query, (member,), node) for error, size, member, node in best]
+    best = _best(found, [part.T for part in left], bank.complexity + query.complexity + A_TERM)
+    return [MemberAnswer(error, size, query, (member,), node) for error, size, member, node in best]
 
 
-def beside_members(found: Members, query: Query, keep: int = 1) -> list[Hit]:
+def beside_members(found: Members, query: Query, keep: int = 1) -> list[MemberAnswer]:
     """Sums of two members: of each two families and nodes the best, and so many that share no member with these."""
     residual = Residual.of(query.regression())
     basis = beside(found.columns, residual)
@@ -102,9 +101,9 @@ def beside_members(found: Members, query: Query, keep: int = 1) -> list[Hit]:
             block = left[one, two]
             if one == two:  # neighbours on a grid are one
                 block = np.where(np.tri(len(block), k=1, dtype=bool), 1.0, block)
-            size = int(found.complexity[one.start] + found.complexity[two.start]) + query.complexity + PLUS
+            size = int(found.complexity[one.start] + found.complexity[two.start]) + query.complexity + A_TERM
             for i, j in _lowest(block, keep):
-                hits.append(Hit(float(block[i, j]), size, query, (one.start + i, two.start + j)))
+                hits.append(MemberAnswer(float(block[i, j]), size, query, (one.start + i, two.start + j)))
     return hits
 
 
@@ -186,7 +185,7 @@ def _best_of_each(errors: Array, size: NDArray[np.int64]) -> list[tuple[int, int
     return found
 
 
-def terms_of(hit: Hit, members: list[Term], bank: Bank) -> list[Term]:
+def terms_of(hit: MemberAnswer, members: list[Term], bank: Bank) -> list[Term]:
     """The terms of an answer, whose members have been refined."""
     if hit.node < 0:
         return members

@@ -35,6 +35,8 @@ NEGLIGIBLE, ROUNDING = 1e-10, 1e-15  # of the target's variation, of its size: a
 PAIRED_ON_GPU, TRIED_ON_GPU = 1000, 20_000
 AUTO = 3  # times as many where nobody asked for it: a level whose banks are that large takes a minute without a GPU
 BANKS_ON_GPU = 3  # for pairs, for single nodes, for several terms
+# What a further term c*f and a denominator 1 - c*f add to a formula's complexity, beside f.
+A_TERM, A_DENOMINATOR = 3, 5
 PROPOSALS = 6  # for each pair that a scan keeps of each complexity: about as many complexities matter
 
 
@@ -88,8 +90,8 @@ class Query:
 
     @property
     def complexity(self) -> int:
-        fixed = sum(term.expression.complexity + 3 for term in self.fixed_terms)
-        below = 0 if self.denominator is None else self.denominator.expression.complexity + 5
+        fixed = sum(term.expression.complexity + A_TERM for term in self.fixed_terms)
+        below = 0 if self.denominator is None else self.denominator.expression.complexity + A_DENOMINATOR
         return self.target.complexity + fixed + below
 
 
@@ -102,13 +104,16 @@ class Answers(NamedTuple):
     scored: int
 
 
-class _Hit(NamedTuple):
+class _NodeAnswer(NamedTuple):
+    """A node that answers a query, or two of them: their product or their sum."""
+
     unexplained: float
     complexity: int
     query: int
     product: bool
     i: int
-    j: int  # -1: one node alone
+    # -1: one node alone
+    j: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,15 +153,15 @@ class Scanner:
     def pairs(self, queries: Sequence[Query], bank: Bank) -> Answers:
         """The answers of a product or a sum of two nodes."""
         regressions = [query.regression() for query in queries]
-        hits: list[_Hit] = []
+        hits: list[_NodeAnswer] = []
         for products in (True, False):
             found = self.scan(bank, regressions, products=products)
             for k, (regression, pairs) in enumerate(zip(regressions, found, strict=True)):
                 if len(pairs):
-                    left = left_by(pairs, bank, products, regression)
+                    left = left_by_pairs(pairs, bank, products, regression)
                     size = bank.complexity[pairs.left] + bank.complexity[pairs.right] + queries[k].complexity
                     rows = zip(left.tolist(), size.tolist(), pairs.left.tolist(), pairs.right.tolist(), strict=True)
-                    hits.extend(_Hit(e, c, k, products, i, j) for e, c, i, j in rows)
+                    hits.extend(_NodeAnswer(e, c, k, products, i, j) for e, c, i, j in rows)
         scored = len(queries) * len(bank) * (len(bank) + 1)  # half as many pairs, each as a product and as a sum
         return Answers(self._proposals(hits, queries, bank), [], scored)
 
@@ -170,14 +175,14 @@ class Scanner:
         else:
             found = scan_singles(bank.values, bank.complexity, regressions, keep=self.keep)
         hits = [
-            _Hit(left, int(bank.complexity[node]) + size, k, False, node, -1)
+            _NodeAnswer(left, int(bank.complexity[node]) + size, k, False, node, -1)
             for k, (size, nodes) in enumerate(zip((query.complexity for query in queries), found, strict=True))
             for node, left in nodes
         ]
         best = [min(((left, node) for node, left in nodes), default=(1.0, 0)) for nodes in found]
         return Answers(self._proposals(hits, queries, bank), best, len(queries) * len(bank))
 
-    def _proposals(self, hits: list[_Hit], queries: Sequence[Query], bank: Bank) -> list[Proposal]:
+    def _proposals(self, hits: list[_NodeAnswer], queries: Sequence[Query], bank: Bank) -> list[Proposal]:
         out = []
         for hit in _promising(hits, PROPOSALS * self.keep):
             terms = [bank.term(k) for k in (hit.i, hit.j) if k >= 0]
@@ -187,13 +192,13 @@ class Scanner:
         return out
 
 
-def left_by(pairs: Pairs, bank: Bank, products: bool, regression: Regression) -> Array:
+def left_by_pairs(pairs: Pairs, bank: Bank, products: bool, regression: Regression) -> Array:
     """What the pairs leave unexplained, in double precision."""
     one, two = bank.values[pairs.left], bank.values[pairs.right]
     return unexplained((one * two)[:, None] if products else np.stack([one, two], axis=1), regression)
 
 
-def _promising(hits: list[_Hit], count: int) -> list[_Hit]:
+def _promising(hits: list[_NodeAnswer], count: int) -> list[_NodeAnswer]:
     """The best of each complexity, then the second best, and so on; those that are exact before all, simplest first."""
     exact = sorted((hit for hit in hits if hit.unexplained < EXACT), key=lambda hit: (hit.complexity, hit.unexplained))
     ranked = by_rank(hits, lambda hit: hit.unexplained, lambda hit: hit.complexity)

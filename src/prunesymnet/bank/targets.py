@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import Term
+from prunesymnet.coefficients.bases import TINY
 from prunesymnet.expression import Constant, Expression, Variable, apply, to_text
 from prunesymnet.operators import Operator, select_operators
 
@@ -107,7 +108,7 @@ class Function:
         inside = np.asarray(self.inverse(self.sign * target))
         # Only where the operator gives the value back is it undone: arcsin and a root know one branch.
         off = np.abs(self.up(inside) - target)
-        return np.where(off <= UNDONE * np.abs(target) + 1e-300, inside, np.nan)
+        return np.where(off <= UNDONE * np.abs(target) + TINY, inside, np.nan)
 
     def inverse(self, values: Array) -> Array:
         inverse = self.operator.inverses[0]
@@ -128,6 +129,7 @@ class Function:
     def takes_up_a_factor(self) -> bool:
         """Whether c*u(g) is u(a + b*g) for some a and b, as for exp, roots and powers: if not, as for sin, a factor
         before it would have to be known to be undone."""
+        # Sines, roots and exponentials all have such values, and their halves.
         values = np.array([0.2, 0.4, 0.5, 0.7, 0.9])
         with np.errstate(all="ignore"):
             one, half = self.inverse(values), self.inverse(values / 2)

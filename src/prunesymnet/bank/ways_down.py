@@ -17,7 +17,8 @@ all together (`dictionary`); the steps that lead to a target are made when it is
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
+from operator import add, mul, sub, truediv
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,7 @@ Numbers = NDArray[np.int64]
 A_FUNCTION = 2  # symbols: its own, and a sign
 
 
-class Hit(NamedTuple):
+class ExactSum(NamedTuple):
     """A target, by the steps that lead to it, and the dictionary of whose terms it is a sum. With a `denominator`, it
     is the target times that which is a sum, and one of the terms may be the target `itself`. `rough`: a constant in a
     term is known to some digits, and so are the coefficients."""
@@ -51,7 +52,7 @@ class Hit(NamedTuple):
 Undo = Callable[[Term], Step]
 _TIMES: Undo = partial(Factor, divides=False)
 _ADDED: Undo = partial(Summand, taken_off=False)
-Found = tuple[list[Hit], int]  # and how many targets were tested
+ExactSums = tuple[list[ExactSum], int]  # and how many targets were tested
 
 
 class Factors(NamedTuple):
@@ -74,55 +75,43 @@ class Factors(NamedTuple):
     @classmethod
     def functions_of_sums(cls, terms: list[Term], functions: list[Operator]) -> "Factors":
         """Each function of the sums and differences of any two terms, where it is finite on all rows."""
-        values = np.array([term.values for term in terms])
-        one, two = np.triu_indices(len(terms), k=1)
-        one, two, sign = np.tile(one, 2), np.tile(two, 2), np.repeat([1, -1], len(one))
+        sums = cls._of_two(terms, add, sub)
         with np.errstate(all="ignore"):
-            sums = values[one] + sign[:, None] * values[two]
-            made = [(row, np.asarray(row.numpy(sums))) for row in functions]
+            made = [(row, np.asarray(row.numpy(sums.values))) for row in functions]
         there = [(row, np.flatnonzero(np.isfinite(part).all(axis=1) & part.any(axis=1))) for row, part in made]
         places = [(row, int(k)) for row, kept in there for k in kept]
 
         def term(number: int) -> Term:
             row, k = places[number]
-            left, right = terms[one[k]].expression, terms[two[k]].expression
-            return Term(found[number], apply(row, left + right if sign[k] > 0 else left - right))
+            return Term(found[number], apply(row, sums.term(k).expression))
 
         found = np.concatenate(
-            [np.zeros((0, values.shape[1])), *(part[kept] for (_, part), (_, kept) in zip(made, there, strict=True))]
+            [sums.values[:0], *(part[kept] for (_, part), (_, kept) in zip(made, there, strict=True))]
         )
         return cls(found, term)
 
     @classmethod
     def sums_of(cls, terms: list[Term]) -> "Factors":
         """The sums and differences of any two terms, and the squares of these."""
-        values = np.array([term.values for term in terms])
-        one, two = np.triu_indices(len(terms), k=1)
-        made = np.concatenate([values[one] + values[two], values[one] - values[two]])
-
-        def term(number: int) -> Term:
-            place, squared = number % len(made), number >= len(made)
-            k = place % len(one)
-            left, right = terms[one[k]].expression, terms[two[k]].expression
-            total = left + right if place < len(one) else left - right
-            return Term(both[number], total**2 if squared else total)
-
-        with np.errstate(all="ignore"):
-            both = np.concatenate([made, made**2]).reshape(-1, values.shape[-1])
-        return cls(both, term)
+        return cls._of_two(terms, add, sub, lambda a, b: (a + b) ** 2, lambda a, b: (a - b) ** 2)
 
     @classmethod
     def products_of(cls, terms: list[Term]) -> "Factors":
         """The products and quotients of any two terms."""
+        return cls._of_two(terms, mul, truediv)
+
+    @classmethod
+    def _of_two(cls, terms: list[Term], *operations: Callable[[Any, Any], Any]) -> "Factors":
+        """What each operation makes of any two terms: of their values, and of their formulas."""
         values = np.array([term.values for term in terms])
         one, two = np.triu_indices(len(terms), k=1)
         with np.errstate(all="ignore"):
-            made = np.concatenate([values[one] * values[two], values[one] / values[two]])
+            made = np.concatenate([operation(values[one], values[two]) for operation in operations])
 
         def term(number: int) -> Term:
-            k = number % len(one)
+            operation, k = divmod(number, len(one))
             left, right = terms[one[k]].expression, terms[two[k]].expression
-            return Term(made[number], left * right if number < len(one) else left / right)
+            return Term(made[number], operations[operation](left, right))
 
         return cls(made.reshape(-1, values.shape[-1]), term)
 
@@ -143,11 +132,11 @@ class Targets(NamedTuple):
             return self.functions
         return (*self.first, self.step(self.factors.term(int(self.which[k]))), *self.functions)
 
-    def hit(self, k: int, dictionary: Dictionary, more: int = 0) -> Hit:
+    def hit(self, k: int, dictionary: Dictionary, more: int = 0) -> ExactSum:
         """That a target is a sum, in a formula with so many symbols more."""
         factor = 0 if self.factors is None else self.factors.term(int(self.which[k])).expression.complexity
         functions = len(self.first) + len(self.functions)
-        return Hit(factor + A_FUNCTION * functions + more, self.steps(k), dictionary)
+        return ExactSum(factor + A_FUNCTION * functions + more, self.steps(k), dictionary)
 
 
 def target_of(problem: Problem, steps: tuple[Step, ...]) -> Target | None:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+TINY = 1e-300  # in place of 0, which has no logarithm, and by which nothing can be divided
+
 
 def of_length_one(columns: Array) -> tuple[Array, Array]:
     """Columns [..., rows] divided by their lengths, and these. A column of length 0 stays as it is; the lengths

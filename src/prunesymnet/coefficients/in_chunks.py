@@ -32,8 +32,8 @@ MOST_PASSES = 12  # over all rows: from a good start three are enough, and each 
 NEAR = 1e-3  # standard errors: constants that are so near to the best are the best
 STANDARD_ERRORS = 2.0  # by which a rounding may move a constant: nineteen of twenty true values are so near
 MOST_OF_A_NUMBER = 0.1  # of a constant: it is hardly known where its standard error is larger, and any number would do
-DAMPING = 1e-3  # of a step that made things worse, beside columns of length one; ten times more after each
-MORE_DAMPING = 10.0
+DAMPING = 1e-3  # of a step that made things worse, beside columns of length one
+MORE_DAMPING = 10.0  # times, after each such step; less by as much after one that made things better
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.coefficients.bases import of_length_one
+from prunesymnet.coefficients.bases import TINY, of_length_one
 from prunesymnet.coefficients.description import BITS_PER_SYMBOL, constant_bits, residual_bits
 
 Array = NDArray[np.float64]
@@ -82,5 +82,5 @@ def elimination(columns: Array, target: Array, rows: int) -> Iterator[Terms]:
         yield Terms([(int(k), float(c / lengths[k])) for k, c in zip(alive, solved, strict=True)], error, length)
         # The term whose loss costs least: c^2 / (inverse Gram)_kk.
         inverse = np.linalg.inv(r)
-        cost = solved**2 / np.maximum(np.einsum("kj,kj->k", inverse, inverse), 1e-300)
+        cost = solved**2 / np.maximum(np.einsum("kj,kj->k", inverse, inverse), TINY)
         alive = np.delete(alive, int(cost.argmin()))

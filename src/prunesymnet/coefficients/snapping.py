@@ -53,9 +53,8 @@ from prunesymnet.operators.operator import CALL
 from prunesymnet.settings import check_number, check_whole
 
 Array = NDArray[np.float64]
-INVISIBLE = (
-    1e-9  # of the target's size: rounding errors grow on the way (1 - cos(x) near 0), so the tenth digit is none
-)
+# Of the target's size: rounding errors grow on the way (1 - cos(x) near 0), so the tenth digit is none.
+INVISIBLE = 1e-9
 READ_AS_ONE = 1e-6  # of the variation: an R² of 0.999999, and all digits that people look at are nines
 FREE_FIT_GAINS = 100.0  # times less error, and more: then the exponent is no fraction with something small left over
 LEAST_SECONDS = 1e-3  # of a fit: the first step is taken even when no time is left
@@ -323,6 +322,7 @@ def _whole_numbers(state: _State, settings: SnapSettings) -> _Choices:
 def _closed(state: _State, settings: SnapSettings) -> _Choices:
     choices: _Choices = []
     for i, (value, error) in enumerate(zip(state.fit.expression.constants, state.errors, strict=True)):
+        # A closed form that is further off than a tenth is another number, however little the data say.
         reach = min(_reach(value, error, settings), 0.1 * abs(value))
         if value:
             forms = closed_forms(value, reach, largest=settings.largest)[:4]

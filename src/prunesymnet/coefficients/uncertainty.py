@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+from prunesymnet.coefficients.bases import TINY
 from prunesymnet.coefficients.fit import compile_fit
 from prunesymnet.coefficients.least_squares import RANK_TOLERANCE
 from prunesymnet.coefficients.significant import WITHOUT_ERROR, written
@@ -32,7 +33,6 @@ from prunesymnet.expression import Expression, Program
 Array = NDArray[np.float64]
 
 HALVINGS = 60  # of the interval in which a quantile lies: to the last digit
-TINY = 1e-300  # where no part has any weight, there is no share of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ def covariance_of(jacobian: Array, variance: float) -> Array:
     told = np.where(lengths > 0, lengths, 1.0)
     scaled = np.where(lengths[:, None] > 0, jacobian / told[:, None], 0.0)
     _, singular, right = np.linalg.svd(scaled.T, full_matrices=False)
-    weak = singular <= RANK_TOLERANCE * max(singular[0], 1e-300)
+    weak = singular <= RANK_TOLERANCE * max(singular[0], TINY)
     # A direction that the data do not determine makes every constant that takes part in it undetermined.
     lost = (right[weak] ** 2 > 1e-12).any(axis=0) | (lengths == 0)
     if len(singular) < len(jacobian):

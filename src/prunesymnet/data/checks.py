@@ -121,9 +121,8 @@ def is_name(name: Any) -> bool:
     """Whether a column can be called so in a formula."""
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name in OPERATORS:
         return False
-    return name.isascii() or not any(
-        unicodedata.category(letter)[0] in "PS" for letter in name.replace("_", "")
-    )  # the dot of a·b
+    # Signs of punctuation are none of a name: the dot of a·b.
+    return name.isascii() or not any(unicodedata.category(letter)[0] in "PS" for letter in name.replace("_", ""))
 
 
 def check_unique(names: Iterable[Any]) -> None:

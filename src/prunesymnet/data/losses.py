@@ -42,10 +42,8 @@ HUBER = 1.345  # robust standard deviations: 95% as efficient as least squares w
 # Bounds of a loss in units of its robust mean, by which that mean is found: with these it is the mean itself for
 # squares of normal errors, and for the absolute values of Laplace's.
 BOUND_OF_SQUARES, BOUND_OF_ABSOLUTES = 3.568, 3.921
-LARGEST_SQUARE, LARGEST_ABSOLUTE = (
-    9.0,
-    5.5,
-)  # robust means that one row may count: of such errors, 3 or 4 in 1000 are more
+# Robust means that one row may count: of such errors, 3 or 4 in 1000 are more.
+LARGEST_SQUARE, LARGEST_ABSOLUTE = 9.0, 5.5
 SMOOTH = 1e-3  # of the third quartile: the corner of an absolute loss is rounded within so much of 0
 SMALL = 1e-4  # relative: below this the deviance is its series, which keeps all digits
 LEAST_MEAN = 1e-3  # of the target's mean: what a prediction of a count is raised to for its weight

@@ -1,15 +1,15 @@
 """Formulas that are sums of plain columns, each with a coefficient, as lists of these.
 
 >>> from prunesymnet.expression.parsing import parse
->>> linear_coefficients(parse("2*x - (y + 1.5)/3"))
-{'x': 2, 'y': Fraction(-1, 3), '': None}
->>> linear_coefficients(parse("2*x*y")) is None
+>>> linear_coefficients_of(parse("x/3"), [{"x": 1}, {"": 3}])
+{'x': Fraction(1, 3)}
+>>> linear_coefficients_of(parse("x*y"), [{"x": 1}, {"y": 1}]) is None
 True
 """
 
 from fractions import Fraction
 
-from prunesymnet.expression.tree import Constant, Expression, Variable, postorder
+from prunesymnet.expression.tree import Constant, Expression, Variable
 
 Number = int | Fraction
 LinearCoefficients = dict[str, Number | None]  # by column, "" for the constant term; None: a free constant
@@ -17,16 +17,8 @@ LinearCoefficients = dict[str, Number | None]  # by column, "" for the constant 
 NUMBER = {""}  # the keys of a number
 
 
-def linear_coefficients(expression: Expression) -> LinearCoefficients | None:
-    """The formula as coefficients of columns; None if it is no such sum."""
-    found: dict[int, LinearCoefficients | None] = {}
-    for node in postorder(expression):
-        found[id(node)] = linear_coefficients_of(node, [found[id(part)] for part in node.operands])
-    return found[id(expression)]
-
-
 def linear_coefficients_of(node: Expression, parts: list[LinearCoefficients | None]) -> LinearCoefficients | None:
-    """Those of a node, from those of its operands."""
+    """A node as coefficients of columns, from those of its operands; None if it is no such sum."""
     if isinstance(node, Constant):
         return {"": node.value if isinstance(node.value, int) else None}
     if isinstance(node, Variable):

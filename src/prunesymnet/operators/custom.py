@@ -92,7 +92,9 @@ def make_operator(
     if parity is not None:
         _probe_parity(parity, numpy_form, points, refuse)
     if torch is None:
-        torch_form = _torch_form(function, numpy_form, partials, points, value)
+        torch_form = _when_first_used(
+            functools.partial(_tried_on_tensors, function, numpy_form, partials, points, value)
+        )
     else:
         torch_form = _ignore_value(torch)
         _probe_torch(torch_form, points, value, refuse)
@@ -317,20 +319,13 @@ def _probe_torch(form: Callable[..., Any], points: tuple[np.ndarray, ...], value
         raise refuse("torch form and numpy form give different values")
 
 
-def _torch_form(
-    function: Callable[..., Any],
-    numpy_form: Callable[..., Any],
-    partials: tuple[Callable[..., Any], ...],
-    points: tuple[np.ndarray, ...],
-    value: np.ndarray,
-) -> Callable[..., Any]:
-    """The function itself where it works on tensors, else a wrapper of its numpy form. Which of them it is is found out
-    when the form is first used: most who make an operator never need torch."""
+def _when_first_used(make: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+    """A torch form that is made when it is first used: most who make an operator never need torch."""
     made: list[Callable[..., Any]] = []
 
     def form(torch: Any, *operands: Any) -> Any:
         if not made:
-            made.append(_tried_on_tensors(function, numpy_form, partials, points, value))
+            made.append(make())
         return made[0](torch, *operands)
 
     return form
@@ -343,6 +338,7 @@ def _tried_on_tensors(
     points: tuple[np.ndarray, ...],
     value: np.ndarray,
 ) -> Callable[..., Any]:
+    """The function itself where it works on tensors, else a wrapper of its numpy form."""
     import torch
     from torch.autograd.function import once_differentiable
 

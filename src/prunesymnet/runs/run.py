@@ -27,7 +27,6 @@ from prunesymnet.selection import choose, chosen_by, criterion_of, front
 
 log = logging.getLogger("prunesymnet")
 Callback = Callable[[Update], Any]
-ENDED_BY_HAND = (SearchStatus.INTERRUPTED, SearchStatus.STOPPED)
 LEAST = 0.01  # seconds for a target whose turn comes after all time is used
 
 
@@ -122,7 +121,7 @@ def _searched(
             else:
                 found = _by_category(table, columns, ours, tell, clock, more_time)
                 (found,) = _with_earlier([found], earlier[output : output + 1], settings)
-        found = replace(found, status=ENDED_BY_HAND[0].value) if ended else found
+        found = replace(found, status=SearchStatus.INTERRUPTED.value) if ended else found
         ended = ended or ended_by_hand(found)
         log.info("%s after %.1f s: %s", found.best, found.seconds, found.status)
         fronts.append(found)
@@ -227,4 +226,4 @@ class _Teller:
 
 
 def ended_by_hand(front: Front) -> bool:
-    return front.status in [status.value for status in ENDED_BY_HAND]
+    return front.status in [status.value for status in SearchStatus if status.is_by_hand]

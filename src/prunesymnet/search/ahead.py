@@ -35,7 +35,7 @@ def allowed(proposals: list[Proposal], problem: Problem, rules: Rules, fitter: F
     return [one for one, formula in in_table if rules.allow(merged_form(formula, train)[0])]
 
 
-def left_by(problem: Problem, known: Known) -> Callable[[Proposal], float]:
+def unexplained_of(problem: Problem, known: Known) -> Callable[[Proposal], float]:
     """What a proposal leaves of a problem's target, from what is known or to be known; of a column that has been given
     up since, as it says itself."""
 
@@ -63,7 +63,7 @@ def make_part(
     those that are fitted at once."""
     batches = [put_back(batch, ways_back) for batch in make(context, *arguments)]
     known = Known()
-    waiting, unexplained = Waiting(fitter.rows.train.rows), left_by(problem, known)
+    waiting, unexplained = Waiting(fitter.rows.train.rows), unexplained_of(problem, known)
     for batch in batches:
         at_once = waiting.add("", allowed(batch.proposals, problem, fitter.rules, fitter), unexplained)
         known.add(fit_ahead(fitter, problem, at_once, standing))

@@ -54,7 +54,6 @@ MOST_FORMS = 40  # forms that are fitted by category, those first that came up i
 STARTS = 48  # points from which a form is fitted to all rows and to each category
 SMALLEST = 1e-300  # a standard error of 0 has no inverse
 STAGE = "categories"  # what it is called while forms are fitted by category
-BY_HAND = (SearchStatus.INTERRUPTED, SearchStatus.STOPPED)
 MOST_CONSTANTS = 8  # of a form, by category: of more, hardly any is the same law everywhere
 
 
@@ -106,7 +105,7 @@ def search_by_category(
     live, judge, every = Live([watch] if watch else [], limits), _Judge(table, settings), list[Equation]()
     with np.errstate(all="ignore"):
         forms, fits, status = _forms(table, settings, limits, live)
-        end = limits.seconds + TO_SPARE if status in BY_HAND else math.inf  # someone waits
+        end = limits.seconds + TO_SPARE if status.is_by_hand else math.inf
 
         def out_of_time() -> bool:
             return bool(every) and limits.seconds > min(limits.time_limit, end)
@@ -126,7 +125,7 @@ def search_by_category(
     chosen = choose(found, criterion_of(settings.selection))
     kept = front(found, keep=chosen)
     if chosen.loss <= judge.no_error:
-        status = status if status in BY_HAND else SearchStatus.EXACT_ON_FITTED
+        status = status if status.is_by_hand else SearchStatus.EXACT_ON_FITTED
         kept = [equation for equation in kept if equation.complexity <= chosen.complexity]
     shown = Front(tuple(kept), kept.index(chosen), status.value, limits.seconds, fits + judge.fits)
     return chosen_by(settings.selection, shown)
@@ -169,7 +168,7 @@ def _forms(
             for form in (formula, freed(formula)):
                 merged, key = canonical_and_skeleton(form)
                 known[key] = (known.get(key, (0,))[0] + 1, merged)
-        if status in BY_HAND:
+        if status.is_by_hand:
             break
     fine = [entry for entry in known.values() if 0 < len(entry[1].constants) <= MOST_CONSTANTS]
     ranked = sorted(fine, key=lambda entry: (-entry[0], entry[1].complexity))

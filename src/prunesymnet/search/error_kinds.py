@@ -5,8 +5,6 @@ Each kind is a distribution of the residuals, and so a number of bits to write t
 that are alike. Where the rows suggest another kind, it is tried, and the shorter description decides.
 """
 
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,51 +18,36 @@ from prunesymnet.search.outliers import EXPLAINED, PERHAPS_EXPLAINED, Told, are_
 Array = NDArray[np.float64]
 
 
-class ErrorKind(Protocol):
-    """A kind of errors, counted by a loss; `archive` has formulas that were fitted by it."""
-
-    loss: str
-
-    def is_possible(self, data: Dataset) -> bool:
-        """Whether a table may have such errors, by a look at its rows."""
-
-    def is_suggested(self, data: Dataset, formula: Expression) -> bool:
-        """Whether what a formula leaves looks as if errors were such."""
-
-    def bits(self, archive: Archive) -> float:
-        """The shortest description of the rows with such errors."""
-
-    def is_believed(self, archive: Archive, *, doubtful: bool = False) -> bool:
-        """Whether there is a formula, and the best leaves what such errors may be; where it is still `doubtful`, better
-        ones may come."""
-
-    def may_be_believed(self, archive: Archive, to_beat: float) -> bool:
-        """Whether slow stages are worth their time to find formulas with such errors, where a description of so many
-        bits is `to_beat`."""
-
-
-class Alike:
-    """Errors of one size in all rows."""
+class ErrorKind:
+    """A kind of errors, counted by a loss: of one size in all rows, where a kind does not say otherwise. `archive` has
+    formulas that were fitted by the loss."""
 
     loss = "squared"
 
     def is_possible(self, data: Dataset) -> bool:
+        """Whether a table may have such errors, by a look at its rows."""
         return True
 
     def is_suggested(self, data: Dataset, formula: Expression) -> bool:
+        """Whether what a formula leaves looks as if errors were such."""
         return True
 
     def bits(self, archive: Archive) -> float:
+        """The shortest description of the rows with such errors."""
         return archive.shortest()
 
     def is_believed(self, archive: Archive, *, doubtful: bool = False) -> bool:
+        """Whether the best formula leaves what such errors may be; where it is still `doubtful`, better ones may
+        come."""
         return True
 
     def may_be_believed(self, archive: Archive, to_beat: float) -> bool:
-        return True
+        """Whether slow stages are worth their time to find formulas with such errors, where a description of so many
+        bits is `to_beat`."""
+        return self.is_believed(archive)
 
 
-class Shares:
+class Shares(ErrorKind):
     """Errors that grow with the value: an instrument that is good to one per cent."""
 
     loss = "relative"
@@ -82,20 +65,15 @@ class Shares:
         ranked = archive.by_length()
         return bool(ranked) and (doubtful or share(archive.rows.used, archive.error(ranked[0])) <= LARGEST_SHARE)
 
-    def may_be_believed(self, archive: Archive, to_beat: float) -> bool:
-        return self.is_believed(archive)
 
-
-class WithOutliers:
-    """Errors of one size, but for some rows that are far off."""
+class WithOutliers(ErrorKind):
+    """Errors of one size, but for some rows that are far off. A formula that these have led is off everywhere, so no
+    look at what it leaves rules them out."""
 
     loss = ROBUST
 
     def is_possible(self, data: Dataset) -> bool:
         return are_suspected(data)
-
-    def is_suggested(self, data: Dataset, formula: Expression) -> bool:
-        return True  # a formula that outliers have led is off everywhere
 
     def bits(self, archive: Archive) -> float:
         return archive.size(archive.by_length()[0]) + self.told(archive).bits
@@ -124,5 +102,5 @@ def _residual(data: Dataset, formula: Expression) -> Array:
     return np.where(np.isfinite(values), data.y - values, np.ptp(data.y))
 
 
-ALIKE = Alike()
+ALIKE = ErrorKind()
 KINDS: dict[str, ErrorKind] = {kind.loss: kind for kind in (Shares(), WithOutliers())}  # others, as they are tried

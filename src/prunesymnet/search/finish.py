@@ -323,9 +323,8 @@ class Finish:
         if not before > 0:
             return best, shown
         found = measure(best.expression, every)
-        one = (
-            before - self.seconds_left() if math.isfinite(before) else 0.0
-        )  # seconds that it takes to look at a formula in all rows
+        # Seconds that it takes to look at a formula in all rows.
+        one = before - self.seconds_left() if math.isfinite(before) else 0.0
         if self.seconds_left() < one * len(shown):
             return best, shown
         others, ties = [], []

@@ -29,7 +29,7 @@ from prunesymnet.equations import Equation, Front
 from prunesymnet.errors import NothingFoundError
 from prunesymnet.expression import Constant, Expression
 from prunesymnet.operators import select_operators
-from prunesymnet.search.ahead import Ahead, allowed, left_by, no_check
+from prunesymnet.search.ahead import Ahead, allowed, no_check, unexplained_of
 from prunesymnet.search.archive import Archive, Candidate
 from prunesymnet.search.columns import SeenColumns, names_in
 from prunesymnet.search.constraints import Rules
@@ -443,7 +443,10 @@ class _Search(TriesKinds):
                 for proposal, pruned in zip(batch.proposals, batch.pruned, strict=True):
                     self.fitter.consider(proposal.expression, stage.name, pruned=pruned)
             else:
-                proposals, leave = self.allowed(batch.proposals, context), left_by(context.problem, self.fitter.known)
+                proposals, leave = (
+                    self.allowed(batch.proposals, context),
+                    unexplained_of(context.problem, self.fitter.known),
+                )
                 self.fit(stage.name, self.waiting.add(stage.name, proposals, leave), context)
             if self.is_over(stage.name):
                 return True
@@ -458,7 +461,7 @@ class _Search(TriesKinds):
 
     def fit_waiting(self, count: int, context: Context) -> bool:
         """Fit so many of those that wait, and give up the rest; whether an exact formula ends the search."""
-        taken = self.waiting.take(count, left_by(context.problem, self.fitter.known))
+        taken = self.waiting.take(count, unexplained_of(context.problem, self.fitter.known))
         ahead = self.ahead.fits([proposal for _, proposal in taken])
         for part in in_parts(taken, FITS_AT_A_TIME):
             for stage, proposal in part:

@@ -75,9 +75,8 @@ def told_apart(residual: Array, span: float, least: float = 0.0) -> Told:
     counts = range(int(MOST * rows) + 1)
     inside = [max(float(squares[: rows - k].mean()), least, SMALLEST) for k in counts]
     alone = math.log2(max(span, math.sqrt(SMALLEST))) - NORMAL  # of an outlier, by its value
-    bits = [
-        float(residual_bits(rows - k, inside[k])) + k * alone + math.log2(math.comb(rows, k)) for k in counts
-    ]  # with which rows they are
+    which = [math.log2(math.comb(rows, k)) for k in counts]
+    bits = [float(residual_bits(rows - k, inside[k])) + k * alone + which[k] for k in counts]
     k = int(np.argmin(bits))
     gross = k > 0 and bool(squares[rows - k] > GROSS**2 * inside[k])
     return Told(k, bits[k] + math.log2(len(counts)), inside[k], gross)

@@ -41,6 +41,11 @@ class SearchStatus(enum.Enum):
         """Whether an exact formula ended the search."""
         return self in (SearchStatus.EXACT, SearchStatus.EXACT_ON_FRESH, SearchStatus.EXACT_ON_FITTED)
 
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether someone has ended the search, and waits."""
+        return self in (SearchStatus.INTERRUPTED, SearchStatus.STOPPED)
+
 
 @dataclass(frozen=True, slots=True)
 class ExhaustiveSettings:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from prunesymnet.bank.problem import Problem
-from prunesymnet.bank.query import left_by
+from prunesymnet.bank.query import left_by_pairs
 from prunesymnet.bank.regression import Regression, unexplained
 from prunesymnet.coefficients import Fit
 from prunesymnet.data import weighted_around
@@ -23,12 +23,10 @@ SIMPLE = 10  # complexity: an exact formula that is longer is given some more ba
 MORE_BATCHES = 6  # about what a bank proposes until its pairs and single nodes are through
 FINAL = ("polynomials", "networks")  # stages whose exact formulas are final: all terms at once, and shrunk at the end
 MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation, by level: if no more can be hidden, the level may end
-MAY_BE_LEFT = (
-    1e-2  # the same for the search, when a level is over: another takes ten times as long, and rarely finds it
-)
-MEASURED = (
-    1e-12  # the same of errors: those of an instrument leave more, so that less may well be a formula's own error
-)
+# The same for the search, when a level is over: another takes ten times as long, and rarely finds it.
+MAY_BE_LEFT = 1e-2
+# The same of errors: those of an instrument leave more, so that less may well be a formula's own error.
+MEASURED = 1e-12
 ROWS_TO_CHECK = 2000  # for noise: more rows than banks are scanned with, so that less can be hidden
 BANK = 400  # nodes whose pairs are tried on the residuals
 CLEARLY = 4.0  # bits more than chance
@@ -198,6 +196,6 @@ def hidden_share(context: Context, chosen: Fit) -> float | None:
         return None
     for products in (True, False):
         (pairs,) = context.scanner.scan(bank, [regression], products=products)
-        if stands_out(float(left_by(pairs, bank, products, regression).min(initial=before)), chance):
+        if stands_out(float(left_by_pairs(pairs, bank, products, regression).min(initial=before)), chance):
             return None
     return float(1 - 2 ** (-2 * chance / freedom))

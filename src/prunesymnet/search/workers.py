@@ -142,8 +142,9 @@ class Workers:
     """Who does the work of a search: the process itself, and from `STARTS_AFTER` seconds on others, too. `count` is how
     many there may be (0: all cores, or as a `parallel_config` says); `check` is called while the loop waits."""
 
-    def __init__(self, count: int = 0, check: Callable[[], None] = lambda: None) -> None:
-        self.count, self.check = count, check
+    def __init__(self, count: int = 0) -> None:
+        self.count = count
+        self.check: Callable[[], None] = lambda: None
         self.name, self.level = uuid.uuid4().hex, 0
         self.processes = 0  # other processes
         self.began = time.monotonic()

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.structure.exponents import first_vectors
-from prunesymnet.structure.frame import Found, ProductFrame
+from prunesymnet.structure.frame import FoundGroups, ProductFrame
 from prunesymnet.structure.groups import Tried, find_group
 from prunesymnet.structure.products import Product, find_product
 from prunesymnet.structure.smooth import effective_rows
@@ -25,7 +25,7 @@ def find_structure(
     weights: Array,
     units: Mapping[str, float] | None = None,
     check: Callable[[], None] = lambda: None,
-) -> Found | Product | None:
+) -> FoundGroups | Product | None:
     """The groups that y depends on beside a product of powers of the columns, fewer than there are columns; or two that
     it is a product of functions of. None where nothing can be claimed. `units` are what the columns have been divided
     by; `check` is called now and then, and may raise."""
@@ -39,7 +39,7 @@ def find_structure(
         return None if frame is None else _found(frame, columns, units, check)
 
 
-def find_likely_group(columns: Mapping[str, Array], y: Array, weights: Array) -> Found | None:
+def find_likely_group(columns: Mapping[str, Array], y: Array, weights: Array) -> FoundGroups | None:
     """The group that y most likely depends on beside a product of powers of the columns, where none is sure: for a
     search, which can try it, and not to be told. None where there are few columns, of which a search needs none."""
     if len(columns) <= FEW_COLUMNS:
@@ -52,7 +52,7 @@ def find_likely_group(columns: Mapping[str, Array], y: Array, weights: Array) ->
 
 def _found(
     frame: ProductFrame, columns: Mapping[str, Array], units: Mapping[str, float], check: Callable[[], None]
-) -> Found | Product | None:
+) -> FoundGroups | Product | None:
     check()
     tried = Tried.of(frame, frame.columns, first_vectors(frame.columns.columns))
     for look in (

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.targets import even_out
+from prunesymnet.coefficients.bases import TINY
 from prunesymnet.structure.quantities import Quantities, Quantity
 from prunesymnet.structure.smooth import LinearPart, coefficients, effective_rows
 
@@ -40,7 +41,7 @@ SMALLEST = 1e-30  # share that is left, for its logarithm
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundGroups:
     """y divided by each of the `factors`, products of powers of which the first is the simplest, depends on the
     `groups` only, but for a share `unexplained` of its variation; the next best groups leave a share `second` of what a
     product of powers alone leaves."""
@@ -164,10 +165,10 @@ class ProductFrame:
         smooth = LinearPart.of(target, weights, [np.ones_like(target)]).with_columns(curve)
         return Factored(exponents, smooth, smooth.left * float(weights.sum()))
 
-    def found(self, factored: "list[Factored]", groups: tuple[Quantity, ...], second: float) -> Found:
+    def found(self, factored: "list[Factored]", groups: tuple[Quantity, ...], second: float) -> FoundGroups:
         """What is claimed."""
         factors = tuple(self.columns.product(one.exponents) for one in factored)
-        return Found(factors, groups, factored[0].left / self.variation, second)
+        return FoundGroups(factors, groups, factored[0].left / self.variation, second)
 
     @cached_property
     def variation(self) -> float:
@@ -229,7 +230,7 @@ def without_columns(found: Array, free: Array) -> list[Array]:
 
 def looks_like_noise(part: LinearPart, others: Array) -> bool:
     """Whether no other variable explains more of what is left than the best of as many would by chance."""
-    left = float(part.left_by(others, KNOTS).min(initial=1.0))
+    left = float(part.left_by_curves(others, KNOTS).min(initial=1.0))
     return chance_bits(left, part.freedom, coefficients(KNOTS)) - math.log2(max(len(others), 1)) < CLEARLY / 2
 
 
@@ -241,4 +242,4 @@ def chance_bits(left: float, freedom: float, count: int) -> float:
     if freedom <= count:
         return 0.0
     chance = float(betainc((freedom - count) / 2, count / 2, min(max(left, 0.0), 1.0)))
-    return -math.log2(max(chance, 1e-300))
+    return -math.log2(max(chance, TINY))

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.structure.exponents import Vectors, neighbours
-from prunesymnet.structure.frame import CLEARLY, KNOTS, NEARLY_ALL, Found, ProductFrame
+from prunesymnet.structure.frame import CLEARLY, KNOTS, NEARLY_ALL, FoundGroups, ProductFrame
 from prunesymnet.structure.quantities import Quantities
 from prunesymnet.structure.smooth import curve_of
 
@@ -36,7 +36,7 @@ ROUNDS = 4  # of neighbours: an exponent reaches 3 from 0 in three, and one to s
 COMPARED = 64  # of the best, on fine knots: on few, a curve that saturates is far down in a table of many decades
 
 
-def find_group(tried: "Tried", columns: Mapping[str, Array], units: Mapping[str, float]) -> Found | None:
+def find_group(tried: "Tried", columns: Mapping[str, Array], units: Mapping[str, float]) -> FoundGroups | None:
     """The group that y depends on beside a product of powers, of those that were tried or of those that have a
     difference or a sum of two columns in them; None where none can be claimed. `units` are what the columns have been
     divided by."""
@@ -92,20 +92,20 @@ class Tried:
         """These groups, and those that the best of them lead to."""
 
         def left_by(some: Vectors) -> Array:
-            return frame.power_law.left_by(quantities.indices(some), KNOTS)
+            return frame.power_law.left_by_curves(quantities.indices(some), KNOTS)
 
         return cls(frame, quantities, *with_better_neighbours(vectors, quantities.columns, left_by))
 
     def best(self, count: int) -> Vectors:
         return self.vectors[np.argsort(self.left, kind="stable")[:count]]
 
-    def claim(self) -> Found | None:
+    def claim(self) -> FoundGroups | None:
         """The best group, if it can be claimed on some number of knots; first on as many as tell most. Where there is
         noise, a curve on many of them follows the noise, for a wrong group as well."""
         found = (self._found(look, sure=True) for look in self.looks())
         return next((one for one in found if one is not None), None)
 
-    def likely(self) -> Found | None:
+    def likely(self) -> FoundGroups | None:
         """The best group, if chance alone would hardly leave so little, and a person would write the factor like that;
         others may be nearly as good."""
         look = next(self.looks(), None)
@@ -117,13 +117,13 @@ class Tried:
         indices = self.quantities.indices(best)
         looks = []
         for count in frame.knots:
-            shares = frame.power_law.left_by(indices, count)
+            shares = frame.power_law.left_by_curves(indices, count)
             order = np.argsort(shares, kind="stable")
             bits = frame.bits(float(shares[order[0]]), len(frame.knots) * len(self.vectors), count)
             looks.append(Look(bits, count, best[order], shares[order]))
         return iter(sorted((look for look in looks if look.bits >= CLEARLY), key=lambda look: -look.bits))
 
-    def _found(self, look: "Look", *, sure: bool) -> Found | None:
+    def _found(self, look: "Look", *, sure: bool) -> FoundGroups | None:
         """The first group of a look, if its factor is found; to be `sure`, if it is ahead of the next and complete."""
         frame, vector = self.frame, look.vectors[0]
         left, second = float(look.shares[0]), float(look.shares[1]) if len(look.shares) > 1 else 1.0

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from prunesymnet.coefficients.bases import TINY
 from prunesymnet.structure.exponents import Vectors
 from prunesymnet.structure.frame import (
     AS_GOOD,
@@ -29,7 +30,6 @@ from prunesymnet.structure.smooth import coefficients, curve_of
 Array = NDArray[np.float64]
 
 FIRST = 4  # of the best groups, as one of the two
-TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def find_product(tried: Tried) -> Product | None:
         if not len(apart):
             continue
         part = frame.power_law.with_columns(curve_of(quantities.indices(one[None])[0], frame.fine))
-        left = part.left_by(quantities.indices(apart), min(frame.fine, 2 * KNOTS))
+        left = part.left_by_curves(quantities.indices(apart), min(frame.fine, 2 * KNOTS))
         order = np.argsort(left, kind="stable")
         second = float(left[order[1]]) if len(order) > 1 else 1.0
         found.append((part.left * float(left[order[0]]), one, apart[order[0]], part, float(left[order[0]]), second))

@@ -6,7 +6,7 @@ by the same products of matrices. What matters is the share of what the linear c
 >>> rng = np.random.default_rng(0)
 >>> x, y = rng.uniform(1, 2, (2, 80))
 >>> beside = LinearPart.of(3 * y + np.exp(x), np.ones(80), [np.ones(80), x, y])
->>> left = beside.left_by(np.array([x, y, x * y]), 4)
+>>> left = beside.left_by_curves(np.array([x, y, x * y]), 4)
 >>> int(left.argmin()), bool(left[0] < 1e-4 < 0.1 < left[1])
 (0, True)
 """
@@ -66,14 +66,14 @@ class LinearPart:
         """Rows that are left over for errors to show."""
         return self.rows - float(self.columns.shape[1])
 
-    def left_by(self, variables: Array, count: int) -> Array:
+    def left_by_curves(self, variables: Array, count: int) -> Array:
         """For each variable [variables, rows] the share of what is left that a smooth function of it leaves."""
         if not self.left > 0:
             return np.ones(len(variables))
         parts = [variables[k : k + AT_A_TIME] for k in range(0, len(variables), AT_A_TIME)]
-        return np.concatenate([self._left_by(part, count) for part in parts]) if parts else np.zeros(0)
+        return np.concatenate([self._left_by_curves(part, count) for part in parts]) if parts else np.zeros(0)
 
-    def _left_by(self, variables: Array, count: int) -> Array:
+    def _left_by_curves(self, variables: Array, count: int) -> Array:
         return self.left_by_columns(basis(variables, knots(variables, count)))
 
     def left_by_columns(self, columns: Array) -> Array:

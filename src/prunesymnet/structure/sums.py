@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.expression import Constant, Expression
-from prunesymnet.structure.frame import CLEARLY, KNOTS, Found, ProductFrame
+from prunesymnet.structure.frame import CLEARLY, KNOTS, FoundGroups, ProductFrame
 from prunesymnet.structure.quantities import Quantity, even_index, times
 from prunesymnet.structure.smooth import curve_of
 
@@ -79,7 +79,7 @@ class _Terms:
         return [one for of_a_kind in kinds for one in of_a_kind[:BEAM]]
 
 
-def find_sum(frame: ProductFrame, columns: Mapping[str, Array], units: Mapping[str, float]) -> Found | None:
+def find_sum(frame: ProductFrame, columns: Mapping[str, Array], units: Mapping[str, float]) -> FoundGroups | None:
     """The sum that y depends on beside a product of powers; None where none can be claimed. Columns are added as the
     table has them, and if that is nothing, as they are here, divided by `units`."""
     if not 2 <= len(columns) <= MOST_COLUMNS:
@@ -92,11 +92,11 @@ def find_sum(frame: ProductFrame, columns: Mapping[str, Array], units: Mapping[s
     return _sum_of(frame, _Terms.of(columns, alike, {name: smallest / unit for name, unit in own.items()}))
 
 
-def _sum_of(frame: ProductFrame, terms: _Terms) -> Found | None:
+def _sum_of(frame: ProductFrame, terms: _Terms) -> FoundGroups | None:
     sums: list[Sum] = [((k, 1),) for k in range(len(terms.formulas))]
     known: dict[Sum, float] = {}
     for _ in range(MOST_TERMS):
-        left = frame.power_law.left_by(terms.indices(sums), KNOTS)
+        left = frame.power_law.left_by_curves(terms.indices(sums), KNOTS)
         newest = dict(zip(sums, left.tolist(), strict=True))
         before = min(known.values(), default=math.inf)
         known |= newest
@@ -108,9 +108,9 @@ def _sum_of(frame: ProductFrame, terms: _Terms) -> Found | None:
     return _claimed(frame, terms, known)
 
 
-def _claimed(frame: ProductFrame, terms: _Terms, known: Mapping[Sum, float]) -> Found | None:
+def _claimed(frame: ProductFrame, terms: _Terms, known: Mapping[Sum, float]) -> FoundGroups | None:
     best = sorted(known, key=known.__getitem__)[:COMPARED]
-    fine = frame.power_law.left_by(terms.indices(best), frame.fine)
+    fine = frame.power_law.left_by_curves(terms.indices(best), frame.fine)
     ranked = np.argsort(fine, kind="stable")
     left, second = float(fine[ranked[0]]), float(fine[ranked[1]]) if len(fine) > 1 else 1.0
     chosen = best[ranked[0]]

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from prunesymnet.coefficients.bases import TINY
 from prunesymnet.structure.exponents import Vectors, primitive
-from prunesymnet.structure.frame import AS_GOOD, CLEARLY, FINE_KNOTS, KNOTS, Factored, Found, ProductFrame
+from prunesymnet.structure.frame import AS_GOOD, CLEARLY, FINE_KNOTS, KNOTS, Factored, FoundGroups, ProductFrame
 from prunesymnet.structure.groups import Tried
 from prunesymnet.structure.quantities import Quantities
 from prunesymnet.structure.smooth import curve_of, effective_rows
@@ -24,7 +25,6 @@ FITTED = 8  # pairs that are fitted on y itself, where waves show that logarithm
 ALIKE = 3  # of these that are functions of each other: which is a polynomial in its second group is not known
 DEGREE = 2  # of the second group
 SHARE_OF_ROWS = 1 / 3  # for the coefficients
-TINY = 1e-300
 LEFT_OUT = 1e-2  # of what a product of powers leaves: of rows that are predicted from the others
 
 
@@ -44,7 +44,7 @@ class _Pair:
         return int(np.abs(self.one).sum() + np.abs(self.two).sum())
 
 
-def find_two_groups(tried: Tried) -> Found | None:
+def find_two_groups(tried: Tried) -> FoundGroups | None:
     """The two groups that y depends on beside a product of powers, where one of the groups that were tried is among
     them; None where none can be claimed."""
     frame, quantities = tried.frame, tried.quantities

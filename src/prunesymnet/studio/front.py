@@ -96,7 +96,7 @@ class Lines:
 
 
 @dataclass
-class Found:
+class SearchInMemory:
     """What is known of a search in memory: its run as it was begun, its lines, its front, and formulas that were
     looked at."""
 
@@ -205,19 +205,19 @@ def _one_in_each_row(data: Dataset, names: Sequence[str]) -> bool:
     return len(names) > 1 and bool(np.isin(columns, (0, 1)).all() and (columns.sum(axis=0) == 1).all())
 
 
-class Founds:
+class SearchesInMemory:
     """What is known of the searches that were looked at last."""
 
     def __init__(self) -> None:
-        self.cache: OrderedDict[str, Found] = OrderedDict()
+        self.cache: OrderedDict[str, SearchInMemory] = OrderedDict()
         self.lock = threading.Lock()
 
-    def get(self, search: Search) -> Found:
+    def get(self, search: Search) -> SearchInMemory:
         with self.lock:
             if search.id not in self.cache:
                 run = read_run(search.run)
                 data = distinct_rows(run.tables[0]).with_loss(run.settings.loss)
-                self.cache[search.id] = Found(run, data, Lines(search.run / LINES))
+                self.cache[search.id] = SearchInMemory(run, data, Lines(search.run / LINES))
             self.cache.move_to_end(search.id)
             while len(self.cache) > KEPT:
                 self.cache.popitem(last=False)
@@ -231,7 +231,7 @@ class Founds:
             self.cache.pop(known_as, None)
 
 
-def front_points(found: Found, pins: Iterable[str]) -> list[dict[str, Any]]:
+def front_points(found: SearchInMemory, pins: Iterable[str]) -> list[dict[str, Any]]:
     """The formulas of the front and those that were pinned, by complexity, each with its marks."""
     with found.lock:
         texts, kept = found.texts(), list(pins)
@@ -250,7 +250,7 @@ def front_points(found: Found, pins: Iterable[str]) -> list[dict[str, Any]]:
     return sorted(points, key=lambda point: (point["complexity"], -(point["error"] or 0)))
 
 
-def _worth_showing(found: Found, texts: Sequence[str], chosen: str | None) -> list[str]:
+def _worth_showing(found: SearchInMemory, texts: Sequence[str], chosen: str | None) -> list[str]:
     """Without those that are longer than the chosen one and say so little for their length that a search would leave
     them out at its end, too: a polynomial of a hundred terms makes a blot of all others."""
     best = found.point(chosen or "") or {"bits": math.inf, "complexity": math.inf}
@@ -262,7 +262,7 @@ def _worth_showing(found: Found, texts: Sequence[str], chosen: str | None) -> li
     return list(filter(is_worth, texts))
 
 
-def structure_of(found: Found) -> list[dict[str, Any]]:
+def structure_of(found: SearchInMemory) -> list[dict[str, Any]]:
     """What was found of the table's structure, each with the rows of its plot: a quantity against the group that it
     depends on; of two groups, the second is told by the size of its value, from 0 to 1. A sum or product of functions
     of several columns has no plot."""
@@ -291,7 +291,7 @@ def structure_of(found: Found) -> list[dict[str, Any]]:
     return shown
 
 
-def text_of(found: Found, key: str, pins: Iterable[str]) -> str | None:
+def text_of(found: SearchInMemory, key: str, pins: Iterable[str]) -> str | None:
     """The formula that an address means."""
     with found.lock:
         known = [*found.texts(), *pins, *found.points]

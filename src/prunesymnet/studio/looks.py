@@ -23,7 +23,7 @@ from prunesymnet.expression import Expression, Variable, parse, to_text
 from prunesymnet.expression.categories import indexed, named
 from prunesymnet.report.numbers import number, percent, share, with_digits
 from prunesymnet.runs.records import to_formula
-from prunesymnet.studio.front import LONGEST_SHOWN, Found, key_of
+from prunesymnet.studio.front import LONGEST_SHOWN, SearchInMemory, key_of
 from prunesymnet.studio.tables import notes
 from prunesymnet.units import is_sound
 
@@ -42,7 +42,7 @@ WAYS = {
 }  # fmt: skip
 
 
-def equation_of(found: Found, text: str) -> Equation:
+def equation_of(found: SearchInMemory, text: str) -> Equation:
     """The equation of a formula's text: the search's own where it has ended, else fitted from where it stands."""
     if not found.is_live() and found.model is not None:
         for equation in found.model:
@@ -64,12 +64,12 @@ def equation_of(found: Found, text: str) -> Equation:
     return made
 
 
-def _equation(found: Found, result: Fit) -> Equation:
+def _equation(found: SearchInMemory, result: Fit) -> Equation:
     """A fit as an equation, with the units of its constants where the table has units."""
     return with_units_of_constants(Equation.of(result, found.data), found.run.settings)
 
 
-def refitted(found: Found, form: str) -> tuple[str, Equation, list[str]]:
+def refitted(found: SearchInMemory, form: str) -> tuple[str, Equation, list[str]]:
     """A person's formula with its constants fitted: its text, the equation, and what there is to say about it. Names
     that are no columns are constants, and so are numbers with a point; whole numbers stay as they are."""
     if len(form) > LONGEST_SHOWN:
@@ -104,7 +104,7 @@ def refitted(found: Found, form: str) -> tuple[str, Equation, list[str]]:
 # As a page has it
 
 
-def look(found: Found, text: str, equation: Equation, labels: Mapping[str, str]) -> dict[str, Any]:
+def look(found: SearchInMemory, text: str, equation: Equation, labels: Mapping[str, str]) -> dict[str, Any]:
     """Everything about a formula but its curves."""
     data = found.data
     variables = [name for name in data.names if name in equation.expression.variables]
@@ -150,7 +150,7 @@ def _shown(equation: Equation) -> Expression:
     return parse(equation.text())
 
 
-def _choices(found: Found, equation: Equation) -> list[dict[str, Any]]:
+def _choices(found: SearchInMemory, equation: Equation) -> list[dict[str, Any]]:
     """The columns of categories that a formula has, with the most frequent category: one is chosen, not a number for
     each."""
     chosen = []
@@ -161,7 +161,7 @@ def _choices(found: Found, equation: Equation) -> list[dict[str, Any]]:
     return chosen
 
 
-def _middle(found: Found, equation: Equation) -> dict[str, float]:
+def _middle(found: SearchInMemory, equation: Equation) -> dict[str, float]:
     """Where the variables of a formula are unless somebody moves them: at their medians, and in the most frequent
     category."""
     variables = [name for name in found.data.names if name in equation.expression.variables]
@@ -200,7 +200,7 @@ def _constant(estimate: Any) -> dict[str, str]:
     }
 
 
-def _variable(found: Found, name: str, labels: Mapping[str, str]) -> dict[str, Any]:
+def _variable(found: SearchInMemory, name: str, labels: Mapping[str, str]) -> dict[str, Any]:
     column = found.data.columns[name]
     low, high = float(column.min()), float(column.max())
     return {
@@ -226,7 +226,7 @@ def _ways(equation: Equation) -> list[list[str]]:
     return found
 
 
-def _residuals(found: Found, equation: Equation) -> dict[str, Any]:
+def _residuals(found: SearchInMemory, equation: Equation) -> dict[str, Any]:
     """Observed and predicted values of some rows, and how many have none."""
     data = found.data
     predicted = equation.predict(data.columns)
@@ -252,7 +252,7 @@ def _some(rows: NDArray[np.int64], most: int = MOST_POINTS) -> NDArray[np.int64]
     return np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
 
 
-def effects(found: Found, equation: Equation, at: Mapping[str, float]) -> dict[str, Any]:
+def effects(found: SearchInMemory, equation: Equation, at: Mapping[str, float]) -> dict[str, Any]:
     """For each variable: what the formula predicts as it goes through its range and beyond, while the others are where
     the sliders are; the band in which new measurements lie; and the rows, moved to where the others are as on the
     sliders. Then what is predicted at the sliders, and whether there are rows nearby."""
@@ -278,7 +278,12 @@ def effects(found: Found, equation: Equation, at: Mapping[str, float]) -> dict[s
 
 
 def _panel(
-    found: Found, equation: Equation, name: str, place: Mapping[str, float], rows: NDArray[np.int64], residuals: Array
+    found: SearchInMemory,
+    equation: Equation,
+    name: str,
+    place: Mapping[str, float],
+    rows: NDArray[np.int64],
+    residuals: Array,
 ) -> dict[str, Any]:
     data = found.data
     column = data.columns[name]
@@ -354,7 +359,7 @@ def extrapolates(columns: Mapping[str, Array], place: Mapping[str, float]) -> st
     return "No row is near this combination" if usual > 0 and nearest > FAR * usual else ""
 
 
-def difference(found: Found, first: Equation, second: Equation) -> dict[str, Any]:
+def difference(found: SearchInMemory, first: Equation, second: Equation) -> dict[str, Any]:
     """Where two formulas differ the most among places like those of the rows: what to measure next to tell them
     apart."""
     data, rng = found.data, np.random.default_rng(0)

@@ -18,7 +18,7 @@ from prunesymnet.errors import DataError
 from prunesymnet.runs.folder import MODEL, RunFolder
 from prunesymnet.runs.run import ended_by_hand
 from prunesymnet.studio import forms, searches
-from prunesymnet.studio.front import Found, Founds, front_points, structure_of, text_of
+from prunesymnet.studio.front import SearchesInMemory, SearchInMemory, front_points, structure_of, text_of
 from prunesymnet.studio.notebook import cell
 from prunesymnet.studio.queue import Queue, waiting
 from prunesymnet.studio.searches import MOST_PINS, Search, read_search, read_worker
@@ -37,7 +37,7 @@ class Studio:
         self.workspace = Workspace(folder)
         self.tables = Tables(self.workspace)
         self.queue = Queue(self.workspace, at_once)
-        self.founds = Founds()
+        self.in_memory = SearchesInMemory()
 
     # Tables
 
@@ -112,7 +112,7 @@ class Studio:
         raise ValueError(f"a search that is {STATES[state].lower()} can't {action[:20]}")
 
     def _pin(self, search: Search, key: str, on: bool) -> Search:
-        text = text_of(self.founds.get(search), key, search.pins)
+        text = text_of(self.in_memory.get(search), key, search.pins)
         if text is None:
             raise NotThere("this formula is not known any more")
         kept = [pin for pin in search.pins if pin != text] + ([text] if on else [])
@@ -125,7 +125,7 @@ class Studio:
         with self.queue.lock:  # nobody looks for its process meanwhile
             if self.queue.alive(search):
                 raise ValueError("this search still runs; stop it first")
-            self.founds.forget(known_as)
+            self.in_memory.forget(known_as)
             self.workspace.remove("searches", known_as)
 
     # What is shown of a search
@@ -134,7 +134,7 @@ class Studio:
         """Where a search is, and its front unless the page has `seen` it; None if it has all of this already."""
         states = self.queue.states()
         state = states[search.id][1] if search.id in states else self.queue.state(search)
-        found = self.founds.get(search)
+        found = self.in_memory.get(search)
         with found.lock:
             version = _digest(
                 found.lines.offset, found.changed, state, search.record(), [one.id for one in waiting(states)]
@@ -185,7 +185,7 @@ class Studio:
     def fit(self, search: Search, form: str) -> Json:
         from prunesymnet.studio import looks
 
-        found = self.founds.get(search)
+        found = self.in_memory.get(search)
         text, equation, said = looks.refitted(found, form)
         return looks.look(found, text, equation, _labels(found)) | {"notes": said, "pinned": text in search.pins}
 
@@ -195,8 +195,8 @@ class Studio:
         (found, one), (_, other) = (self._formula(search, key) for key in (first, second))
         return looks.difference(found, looks.equation_of(found, one), looks.equation_of(found, other))
 
-    def _formula(self, search: Search, key: str) -> tuple[Found, str]:
-        found = self.founds.get(search)
+    def _formula(self, search: Search, key: str) -> tuple[SearchInMemory, str]:
+        found = self.in_memory.get(search)
         text = text_of(found, key, search.pins)
         if text is None:
             raise NotThere("this formula is not on the front any more")
@@ -290,7 +290,7 @@ def _seconds(answers: Json) -> float | None:
     return float(value)
 
 
-def _labels(found: Found) -> dict[str, str]:
+def _labels(found: SearchInMemory) -> dict[str, str]:
     names = found.data.names
     return dict(zip(names, found.run.columns or names, strict=True))
 
@@ -299,7 +299,7 @@ def _is_of_this_round(search: Search) -> bool:
     return read_worker(search.folder).round == search.round
 
 
-def _in_words(search: Search, state: str, found: Found) -> str:
+def _in_words(search: Search, state: str, found: SearchInMemory) -> str:
     """What a search is doing, or how it ended."""
     if state == "running":
         return stage_in_words(str(found.lines.last.get("stage", "")), int(found.lines.number("epoch")))

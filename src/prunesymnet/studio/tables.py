@@ -32,7 +32,7 @@ KEPT = 4  # tables in memory, those that were used last
 BINS = 24  # of a histogram: finer ones of a few hundred rows are noise
 ROWS_SHOWN = 200  # of the table itself
 POINTS = 400  # rows of a small plot: more are a blot
-CATEGORIES_SHOWN = 8
+CATEGORIES_SHOWN = 8  # the most frequent of a column
 LONGEST_SUFFIX = 12  # characters: .parquet, .jsonl.gz
 # What one click does against a problem of a kind (`prunesymnet.data.messages.cell_error`).
 REMEDIES: Mapping[str, tuple[tuple[str, str], ...]] = {

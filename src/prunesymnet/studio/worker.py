@@ -18,9 +18,8 @@ from prunesymnet.studio.searches import CAN_FREEZE, LOCK, RECORD, RUN, WORKER, W
 from prunesymnet.studio.workspace import NotThere, read_record, write_record
 
 LOOK = 0.1  # seconds between two looks at what is wanted: nobody sees that a click takes so long
-STILL = (
-    0.05  # seconds that a thread sleeps after the signal: it may reach another one first, and this one a little later
-)
+# Seconds that a thread sleeps after the signal: it may reach another one first, and this one a little later.
+STILL = 0.05
 WAIT = 5.0  # seconds for the lock, which the server tries for a moment now and then
 
 

@@ -24,7 +24,7 @@ from prunesymnet.units.table import TableUnits
 Array = NDArray[np.float64]
 
 CONSISTENT = 1e-6  # of what is left of the equations of a formula that is sound; exponents are fitted to some digits
-LARGEST_DENOMINATOR = 12
+LARGEST_DENOMINATOR = 12  # of an exponent that is a fraction
 DIGITS = 3  # of a power that is no fraction: that of a constant before a fitted power
 SI = {
     "length": "m",

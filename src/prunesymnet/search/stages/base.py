@@ -35,7 +35,7 @@ from prunesymnet.search.settings import SearchSettings
 from prunesymnet.structure import Reduction
 from prunesymnet.structure.beside import Beside, find_beside
 from prunesymnet.structure.find import find_likely_group, find_structure
-from prunesymnet.structure.frame import Found
+from prunesymnet.structure.frame import FoundGroups
 from prunesymnet.structure.parts import InParts, find_sum_or_product
 from prunesymnet.structure.products import Product
 
@@ -263,7 +263,7 @@ class Context:
         return self._batches[stage.name]
 
     @cached_property
-    def memory(self) -> dict[Any, Any]:
+    def worked_out(self) -> dict[Any, Any]:
         """What a stage works out once for all of its parts: reduced problems with their contexts, queries."""
         return {}
 
@@ -310,13 +310,13 @@ class Context:
         return bank.with_reciprocals() if self.problem.divides else bank
 
     @cached_property
-    def structure(self) -> Found | Product | None:
+    def structure(self) -> FoundGroups | Product | None:
         """What the columns show of the problem's structure, before any formula."""
         problem = self.problem
         return find_structure(problem.columns, problem.y, problem.weights, problem.scales, self.check)
 
     @cached_property
-    def likely_group(self) -> Found | None:
+    def likely_group(self) -> FoundGroups | None:
         """The group to try where the columns show no structure that could be told."""
         problem = self.problem
         return find_likely_group(problem.columns, problem.y, problem.weights) if self.structure is None else None

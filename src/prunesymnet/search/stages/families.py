@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from prunesymnet.bank.bank import LEAF, RECIPROCAL, Bank, Term
 from prunesymnet.bank.families import BENT, FACTORS, LOCATED, SIMPLE, WAVES, Members, family_of, members
 from prunesymnet.bank.family_fit import refined
-from prunesymnet.bank.family_scan import Hit, alone, beside_nodes, terms_of, times_nodes
+from prunesymnet.bank.family_scan import MemberAnswer, alone, beside_nodes, terms_of, times_nodes
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import EXACT, Proposal, Query, by_rank
 from prunesymnet.bank.targets import Function
@@ -69,12 +69,12 @@ def batches(context: Context) -> Iterator[Callable[[], Batch]]:
             yield partial(batch, found, partial(times_nodes, found, some, Query(target)), len(found) * len(some))
 
 
-def _batch(found: Members, scan: Callable[[], list[Hit]], scored: int, *, bank: Bank, keep: int) -> Batch:
+def _batch(found: Members, scan: Callable[[], list[MemberAnswer]], scored: int, *, bank: Bank, keep: int) -> Batch:
     """What a scan of members finds."""
     return Batch(_answers(found, scan(), bank=bank, keep=keep), scored)
 
 
-def _with_nodes(found: Members, bank: Bank, query: Query) -> list[Hit]:
+def _with_nodes(found: Members, bank: Bank, query: Query) -> list[MemberAnswer]:
     """A member times a node, and beside one."""
     return [*times_nodes(found, bank, query), *beside_nodes(found, bank, query)]
 
@@ -114,7 +114,7 @@ def in_logarithms(problem: Problem) -> list[Query]:
     return [] if target is None else [Query(target, tuple(logs))]
 
 
-def _answers(found: Members, hits: list[Hit], *, bank: Bank, keep: int) -> list[Proposal]:
+def _answers(found: Members, hits: list[MemberAnswer], *, bank: Bank, keep: int) -> list[Proposal]:
     """The formulas of the best hits, at their best constants."""
     rows = found.columns.shape[2]
     chosen = _promising([(hit.unexplained, hit.complexity, hit) for hit in hits], REFINED * keep, rows)

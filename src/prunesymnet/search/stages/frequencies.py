@@ -169,6 +169,7 @@ class _Columns:
 def refined(u: Array, grid: Grid, frequency: float, regression: Regression) -> float:
     """The frequency between its neighbours on the grid that explains most, to a thousandth of a step."""
     step = 1 / float(np.ptp(u[grid.rows]))
+    # Three times ten steps to each side.
     for _ in range(3):
         near = frequency + step * np.linspace(-1, 1, 21)
         (best, _), *_ = scan_frequencies(u, Grid(near[near > 0], grid.rows), [regression], 1)
@@ -193,7 +194,7 @@ def wave(query: Query, u: Term, frequency: float, names: tuple[str, ...] = ("sin
     return [*found, Term(shifted, apply(names[0], inside + Constant(phase)))]
 
 
-class Hit(NamedTuple):
+class FrequencyOfNode(NamedTuple):
     """A frequency of a node, and what it leaves of a query."""
 
     unexplained: float
@@ -211,18 +212,20 @@ class Waves:
     keep: int
     names: tuple[str, ...] = ("sin", "cos")
 
-    def scan(self, queries: list[Query], grids: dict[int, Grid]) -> list[Hit]:
+    def scan(self, queries: list[Query], grids: dict[int, Grid]) -> list[FrequencyOfNode]:
         """The frequencies of each node that explain most, the best first."""
         regressions = [query.regression() for query in queries]
-        hits: list[Hit] = []
+        hits: list[FrequencyOfNode] = []
         for node, grid in grids.items():
             found = scan_frequencies(self.bank.values[node], grid, regressions, self.keep)
             for k, (frequencies, left) in enumerate(found):
                 size = int(self.bank.complexity[node]) + queries[k].complexity
-                hits.extend(Hit(float(e), size, k, node, float(w)) for w, e in zip(frequencies, left, strict=True))
+                hits.extend(
+                    FrequencyOfNode(float(e), size, k, node, float(w)) for w, e in zip(frequencies, left, strict=True)
+                )
         return sorted(hits)
 
-    def proposals(self, hits: list[Hit], queries: list[Query], grids: dict[int, Grid]) -> list[Proposal]:
+    def proposals(self, hits: list[FrequencyOfNode], queries: list[Query], grids: dict[int, Grid]) -> list[Proposal]:
         """The formulas of the best."""
         proposals = []
         for hit in hits[: 4 * self.keep]:
@@ -233,7 +236,7 @@ class Waves:
             proposals += [Proposal(query.formula([term]), max(hit.unexplained, EXACT), rows) for term in terms]
         return proposals
 
-    def beside_the_best(self, hits: list[Hit], queries: list[Query], grids: dict[int, Grid]) -> list[Query]:
+    def beside_the_best(self, hits: list[FrequencyOfNode], queries: list[Query], grids: dict[int, Grid]) -> list[Query]:
         """Queries in which the best waves are fixed, with sine and cosine: a sum of waves is found one by one."""
         more = []
         for hit in hits[: 2 * self.keep]:

@@ -24,6 +24,7 @@ from prunesymnet.bank.bank import Term
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Query, in_parts
 from prunesymnet.bank.targets import Factor, Step, unwrap
+from prunesymnet.coefficients.bases import TINY
 from prunesymnet.expression import Apply, Constant, Expression, evaluate
 from prunesymnet.operators import Operator
 from prunesymnet.search.stages.base import (
@@ -75,11 +76,11 @@ def _grafted(context: Context, formulas: tuple[Expression, ...]) -> Iterator[Bat
 
 def _queries(context: Context, formulas: tuple[Expression, ...]) -> list[Query]:
     """About all branches of some formulas."""
-    if formulas not in context.memory:
+    if formulas not in context.worked_out:
         beside, problem = context.polynomial_terms(2), context.problem
         found = [query for formula in formulas for query in branch_queries(formula, problem, beside)]
-        context.memory[formulas] = found
-    queries: list[Query] = context.memory[formulas]
+        context.worked_out[formulas] = found
+    queries: list[Query] = context.worked_out[formulas]
     return queries
 
 
@@ -150,7 +151,7 @@ class Branch:
 
 
 def _same(one: Array, two: Array) -> NDArray[np.bool_]:
-    return np.abs(one - two) <= SAME * (np.abs(one) + np.abs(two)) + 1e-300
+    return np.abs(one - two) <= SAME * (np.abs(one) + np.abs(two)) + TINY
 
 
 def branch_queries(formula: Expression, problem: Problem, beside: Iterable[tuple[Term, ...]] = ()) -> list[Query]:

@@ -20,7 +20,7 @@ from prunesymnet.bank.targets import Factor
 from prunesymnet.coefficients.description import rough_length
 from prunesymnet.expression import Constant, Expression, Variable, evaluate
 from prunesymnet.search.stages.base import Batch, Context, Part, Stage, When, measured, one_by_one
-from prunesymnet.structure.frame import Found
+from prunesymnet.structure.frame import FoundGroups
 from prunesymnet.structure.products import Product
 from prunesymnet.structure.quantities import Quantity
 from prunesymnet.structure.reduction import TARGET, Reduction
@@ -63,13 +63,13 @@ def _untold(batch: Batch) -> Batch:
     return replace(batch, structure=())
 
 
-def _reduction(found: Found | Product) -> Reduction:
+def _reduction(found: FoundGroups | Product) -> Reduction:
     quantity = Variable(TARGET) if found.factor.formula == Constant(1) else Variable(TARGET) / found.factor.shown
     shown = tuple(group.shown for group in found.groups)
     return Reduction(quantity, shown, found.unexplained, found.second, isinstance(found, Product))
 
 
-def _parts(context: Context, found: Found | Product, *, again: bool) -> Iterator[Part]:
+def _parts(context: Context, found: FoundGroups | Product, *, again: bool) -> Iterator[Part]:
     if isinstance(found, Product):
         yield Part(context, of_factors, (int(again),))
         return
@@ -84,18 +84,20 @@ def _put_back(reduced: "Reduced", reduction: Reduction, shown: dict[str, Express
     return replace(batch, proposals=[reduced.put_back(p) for p in batch.proposals], structure=inner)
 
 
-def of_groups(context: Context, found: Found, names: list[str], *, again: bool) -> "Iterator[tuple[Part, Reduced]]":
+def of_groups(
+    context: Context, found: FoundGroups, names: list[str], *, again: bool
+) -> "Iterator[tuple[Part, Reduced]]":
     """The parts of all stages on the problem whose columns are the groups, in several ways; of the first way, or of
     the others and of the slow stages."""
     stand = orientations(found.groups) if context.problem.divides else [found.groups]
     ways = list(product(found.factors[:FACTORS], stand))[: WAYS[min(context.budget.level, 1)]]
     order = range(len(ways))[::-1] if again else range(1)
     for k in order:
-        if ("way", k) not in context.memory:
+        if ("way", k) not in context.worked_out:
             reduced = reduced_problem(context.problem, *ways[k], names)
             inner = None if reduced is None else replace(context, problem=reduced.problem, reduced=True)
-            context.memory["way", k] = reduced, inner
-        reduced, inner = context.memory["way", k]
+            context.worked_out["way", k] = reduced, inner
+        reduced, inner = context.worked_out["way", k]
         if reduced is not None and inner is not None:
             slow = again and k == 0
             yield from ((part, reduced) for part in inner.parts(When.START, When.LEVEL, wanted=_stages(slow=slow)))

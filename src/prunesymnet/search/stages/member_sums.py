@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from prunesymnet.bank.bank import Term
 from prunesymnet.bank.families import LINE, LOCATED, SIMPLE, WAVES, Family, Members, members
 from prunesymnet.bank.family_fit import refined
-from prunesymnet.bank.family_scan import PLUS, Hit, alone, beside, beside_members
-from prunesymnet.bank.query import EXACT, Proposal, Query
+from prunesymnet.bank.family_scan import MemberAnswer, alone, beside, beside_members
+from prunesymnet.bank.query import A_TERM, EXACT, Proposal, Query
 from prunesymnet.bank.regression import Residual
 from prunesymnet.bank.targets import Target
 from prunesymnet.coefficients.description import BITS_PER_SYMBOL, constant_bits, residual_bits
@@ -54,7 +54,7 @@ class Sum:
     bits: float
 
 
-Start = tuple[Hit, Array]  # members, and their constants inside to begin with
+Start = tuple[MemberAnswer, Array]  # members, and their constants inside to begin with
 
 
 def propose(context: Context) -> Iterator[Batch]:
@@ -116,9 +116,9 @@ def _families(found: Members, chosen: tuple[int, ...]) -> set[int]:
     return {int(found.family[member]) for member in chosen}
 
 
-def _hit(found: Members, target: Target, chosen: tuple[int, ...], unexplained: float = 0.0) -> Hit:
-    size = sum(int(found.complexity[member]) + PLUS for member in chosen)
-    return Hit(unexplained, size, Query(target), chosen)
+def _hit(found: Members, target: Target, chosen: tuple[int, ...], unexplained: float = 0.0) -> MemberAnswer:
+    size = sum(int(found.complexity[member]) + A_TERM for member in chosen)
+    return MemberAnswer(unexplained, size, Query(target), chosen)
 
 
 def _with_one_more(found: Members, target: Target, beam: list[Sum]) -> Iterator[Start]:
@@ -194,7 +194,7 @@ def _best(found: Members, target: Target, starts: Iterator[Start] | list[Start])
     ]
 
 
-def _bits(found: Members, target: Target, hit: Hit, values: Array, left: float) -> float:
+def _bits(found: Members, target: Target, hit: MemberAnswer, values: Array, left: float) -> float:
     """To describe a sum that leaves so much. Terms larger than what they add up to cancel, which takes more digits."""
     rows = int((target.weights > 0).sum())
     columns = np.vstack([np.ones_like(target.values), values])

@@ -43,17 +43,9 @@ BEST = 2  # of them, with which the rest is searched
 STEPS = 6  # of Gauss and Newton: they begin near the end
 LARGEST = 100  # whole number that a constant is rounded to: any larger float is near to one
 NEARLY_WHOLE = 3.0  # standard errors from a whole number: a constant may be meant to be it
-QUICK = (
-    "power_law",
-    "polynomials",
-    "pairs",
-    "singles",
-    "powers",
-    "families",
-    "member_sums",
-    "frequencies",
-)  # for the first part
-OF_THE_REST = ("groups", "in_groups", "unwrapping", "fixed_terms", "denominators", "chains", "rational")  # with those
+# Stages for the first part, and those that the rest has besides.
+QUICK = ("power_law", "polynomials", "pairs", "singles", "powers", "families", "member_sums", "frequencies")
+OF_THE_REST = ("groups", "in_groups", "unwrapping", "fixed_terms", "denominators", "chains", "rational")
 
 
 def tell(context: Context) -> Iterator[Batch]:

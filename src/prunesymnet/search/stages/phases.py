@@ -31,7 +31,9 @@ def propose(context: Context) -> Iterator[Batch]:
     yield Batch(phases(queries, nodes, budget.phase_grid, context.scanner.keep, functions_of(context)))
 
 
-class _Hit(NamedTuple):
+class _TwoFrequencies(NamedTuple):
+    """The frequencies `v` and `w` of two nodes, and what their wave leaves of a query."""
+
     unexplained: float
     query: int
     one: int
@@ -45,7 +47,7 @@ def phases(queries: list[Query], nodes: list[Term], count: int, keep: int, names
     grids = [Grid.of(node.values, count).frequencies for node in nodes]
     # A shift of u is a phase, and single precision has too few digits for one far from zero.
     turning = [_turning(u - np.median(u), grid) for (u, _), grid in zip(nodes, grids, strict=True)]
-    hits: list[_Hit] = []
+    hits: list[_TwoFrequencies] = []
     for p in range(len(nodes) - 1):
         others = np.concatenate([turns for other in turning[p + 1 :] for turns in (other, other.conj())]).T
         q = np.repeat(np.arange(p + 1, len(nodes)), 2 * count)
@@ -60,7 +62,7 @@ def phases(queries: list[Query], nodes: list[Term], count: int, keep: int, names
             inside = v[:, None] * nodes[p].values + np.array([w[t] * nodes[q[t]].values for t in theirs])
             left = unexplained(np.stack([np.sin(inside), np.cos(inside)], axis=1), regression)
             found = zip(left.tolist(), q[theirs].tolist(), v.tolist(), w[theirs].tolist(), strict=True)
-            hits.extend(_Hit(e, k, p, other, one, two) for e, other, one, two in found)
+            hits.extend(_TwoFrequencies(e, k, p, other, one, two) for e, other, one, two in found)
     return [_proposal(hit, queries[hit.query], nodes, names) for hit in sorted(hits)[: 2 * keep]]
 
 
@@ -69,7 +71,7 @@ def _turning(u: Array, frequencies: Array) -> NDArray[np.complex64]:
     return out
 
 
-def _proposal(hit: _Hit, query: Query, nodes: list[Term], names: tuple[str, ...]) -> Proposal:
+def _proposal(hit: _TwoFrequencies, query: Query, nodes: list[Term], names: tuple[str, ...]) -> Proposal:
     one, two = nodes[hit.one], nodes[hit.two]
     inside = Constant(hit.v) * one.expression + Constant(hit.w) * two.expression
     *_, with_phase = wave(query, Term(hit.v * one.values + hit.w * two.values, inside), 1.0, names)

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from prunesymnet.bank.bank import Bank, Term
-from prunesymnet.bank.query import EXACT, Proposal, Query, Scanner, in_parts, left_by
+from prunesymnet.bank.query import EXACT, Proposal, Query, Scanner, in_parts, left_by_pairs
 from prunesymnet.bank.targets import Target
 from prunesymnet.coefficients.description import BITS_PER_SYMBOL, residual_bits
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
@@ -64,7 +64,6 @@ def pursue(
     starts: list[tuple[Term, ...]],
     beam: int,
     steps: int = STEPS,
-    swaps: int = SWAPS,
     check: Callable[[], None] = lambda: None,
     told: Callable[[list[Proposal]], None] = lambda _: None,
 ) -> list[Proposal]:
@@ -94,7 +93,7 @@ def pursue(
             break
     told(proposals())
     # Swaps: without each term in turn, what would the bank put in its place?
-    for _ in range(swaps):
+    for _ in range(SWAPS):
         chosen = best(SWAPPED)
         if not chosen or chosen[0].exact:
             break
@@ -116,7 +115,7 @@ def _extended(
         for state, regression, pairs in zip(part, regressions, found, strict=True):
             if not len(pairs):
                 continue
-            left = left_by(pairs, bank, products, regression)
+            left = left_by_pairs(pairs, bank, products, regression)
             for k in np.argsort(left, kind="stable")[: PER_STATE * scanner.keep]:
                 one, two = bank.term(int(pairs.left[k])), bank.term(int(pairs.right[k]))
                 more = (one * two,) if products else (one, two)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from prunesymnet.bank.bank import Term
 from prunesymnet.bank.families import WAVES, Members, members
 from prunesymnet.bank.family_fit import refined
-from prunesymnet.bank.family_scan import PLUS, Hit
-from prunesymnet.bank.query import EXACT, Proposal, Query
+from prunesymnet.bank.family_scan import MemberAnswer
+from prunesymnet.bank.query import A_TERM, EXACT, Proposal, Query
 from prunesymnet.coefficients.description import BITS_PER_SYMBOL, constant_bits, residual_bits
 from prunesymnet.expression import Constant, Variable
 from prunesymnet.search.constraints import Vocabulary
@@ -27,17 +27,15 @@ from prunesymnet.search.stages.frequencies import FREQUENCIES, Grid, scan_freque
 
 Array = NDArray[np.float64]
 
-MOST_WAVES = 8
+MOST_WAVES = 8  # of a sum
 ROWS_PER_WAVE = 6  # at least: a wave has three constants
 TRIED = 3  # frequencies for each further wave: the one that explains most alone may stand for two others
 FREE = 3  # constants of a wave
-ON_THE_GRID = (
-    0.8  # of what a wave explains, its neighbour on the grid does at least: they are a radian apart at the ends
-)
+# Of what a wave explains, its neighbour on the grid does at least: they are a radian apart at the ends.
+ON_THE_GRID = 0.8
 MOVES = 16  # of a refinement, in which all waves move at once
-PATIENCE = (
-    2  # waves that may follow without making the description shorter: a third overtone may come before the second
-)
+# Waves that may follow without making the description shorter: a third overtone may come before the second.
+PATIENCE = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,14 +107,13 @@ def _next_frequencies(column: Array, query: Query, so_far: Sum, grid: Grid) -> t
 def _with_one_more(found: Members, query: Query, so_far: Sum, frequencies: Array) -> Sum:
     """The best sum with a wave of one of these frequencies more, all at their best frequencies and phases."""
     count = len(so_far.terms) + 1
-    hits = [Hit(0.0, 0, query, (0,) * count) for _ in frequencies]
+    hits = [MemberAnswer(0.0, 0, query, (0,) * count) for _ in frequencies]
     begin = [np.concatenate([so_far.inside, [[frequency, 0.0]]]) for frequency in frequencies]
     after = refined(hits, found, steps=MOVES, begin=begin)
     k = int(np.argmin(after.unexplained))
     left = float(after.unexplained[k])
-    inside = after.inside[k, :count] - np.pi * np.round(
-        after.inside[k, :count] * [0, 1 / np.pi]
-    )  # half a turn is a sign
+    # Half a turn is a sign.
+    inside = after.inside[k, :count] - np.pi * np.round(after.inside[k, :count] * [0, 1 / np.pi])
     terms = (found.families[0].term(found.nodes[0], constants) for constants in inside)
     return Sum(inside, tuple(terms), left, _bits(found, count, left))
 
@@ -124,7 +121,7 @@ def _with_one_more(found: Members, query: Query, so_far: Sum, frequencies: Array
 def _bits(found: Members, waves: int, left: float) -> float:
     """What so many waves take, and what they leave."""
     rows = len(found.nodes[0].values)
-    wave = BITS_PER_SYMBOL * (int(found.complexity[0]) + PLUS) + FREE * constant_bits(rows)
+    wave = BITS_PER_SYMBOL * (int(found.complexity[0]) + A_TERM) + FREE * constant_bits(rows)
     return waves * wave + float(residual_bits(rows, max(left, EXACT)))
 
 

@@ -35,7 +35,7 @@ FREQUENCIES = 64  # of the third term, where it may have any: up to ten waves ov
 BESIDE = 24  # terms beside which such a wave may stand
 AT_A_TIME = 64  # first terms and pairs of these: what their products with all others take fits into a cache
 LOOKED_AT = 32  # of a target, in full: the squared size is rough
-PROPOSED = 4
+PROPOSED = 4  # of each kind of sums
 LARGEST = 1e4  # radians: in single precision more is not told apart
 NESTED = 0.1  # of the variation: a wave of a function must leave less, as in noise anything is one
 
@@ -63,7 +63,7 @@ def propose(context: Context) -> Iterator[Batch]:
         yield Batch(_proposals(hits, names), len(asked) * sums.count)
 
 
-class Hit(NamedTuple):
+class WaveOfSum(NamedTuple):
     """A sum of terms, with their coefficients, inside a wave, and what that leaves of a query."""
 
     unexplained: float
@@ -103,7 +103,7 @@ class Sums:
     def count(self) -> int:
         return len(self.first) * len(self.second)
 
-    def best(self, query: Query) -> list[Hit]:
+    def best(self, query: Query) -> list[WaveOfSum]:
         """The sums whose waves explain most of a query."""
         regression = query.regression()
         residual = Residual.of(regression)
@@ -124,14 +124,14 @@ class Sums:
         is_nested = (coefficients[:, self.nested] != 0).any(axis=1)
         good = [k for k in range(len(one)) if coefficients[k].any() and (left[k] < NESTED or not is_nested[k])]
         different = {coefficients[k].tobytes(): k for k in good}
-        return [Hit(left[k], query, Term(inside[k], self.formula(coefficients[k]))) for k in different.values()]
+        return [WaveOfSum(left[k], query, Term(inside[k], self.formula(coefficients[k]))) for k in different.values()]
 
     def formula(self, coefficients: Array) -> Expression:
         parts = [(float(coefficients[k]), self.terms[k].expression) for k in np.flatnonzero(coefficients)]
         return weighted_sum([(exact_if_whole(c), part) for c, part in parts])
 
 
-def _proposals(hits: list[Hit], names: tuple[str, ...]) -> list[Proposal]:
+def _proposals(hits: list[WaveOfSum], names: tuple[str, ...]) -> list[Proposal]:
     """The best, with a phase where they have one."""
     return [
         Proposal(hit.query.formula([term]), max(hit.unexplained, EXACT))

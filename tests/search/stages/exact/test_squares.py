@@ -7,6 +7,7 @@ import pytest
 
 from contexts import columns_of, context_of, problem_of, proposals_of, run, stages_named, table
 from prunesymnet.bank.bank import Term
+from prunesymnet.bank.dictionary import Dictionary
 from prunesymnet.expression import Constant, parse
 from prunesymnet.search.stages.exact.squares import Sums, _inverse
 

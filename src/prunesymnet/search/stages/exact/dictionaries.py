@@ -27,7 +27,7 @@ from prunesymnet.bank.dictionary import (
     polynomials_with_a_function,
 )
 from prunesymnet.bank.monomials import few_enough
-from prunesymnet.bank.ways_down import Factors, Found, divided, itself
+from prunesymnet.bank.ways_down import ExactSums, Factors, divided, itself
 from prunesymnet.expression import Constant, Variable
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
 from prunesymnet.search.stages.exact.member_quotients import quotients_with_a_member
@@ -39,7 +39,7 @@ from prunesymnet.search.stages.exact.missing_terms import (
     with_a_wave,
     with_two_nodes,
 )
-from prunesymnet.search.stages.exact.sums import NEGLIGIBLE, SIMPLE, all_sums, formulas, is_short, known
+from prunesymnet.search.stages.exact.sums import NEGLIGIBLE, SIMPLE, all_sums, dictionaries_of, formulas, is_short
 from prunesymnet.search.stages.exact.unknown_constants import behind_a_member, in_a_function
 from prunesymnet.search.stages.polynomials import weighted_sum
 
@@ -49,7 +49,7 @@ DEPENDENT = 1e-9  # a smallest singular value this small, relative to the next: 
 
 
 def propose(context: Context) -> Iterator[Batch]:
-    problem, given = context.problem, known(context)
+    problem, given = context.problem, dictionaries_of(context)
     if given is None:
         return
     words, quotients = given.words, given.quotients
@@ -76,7 +76,7 @@ def propose(context: Context) -> Iterator[Batch]:
         context.check()
 
 
-def _with_a_function(context: Context, products: Factors) -> Found:
+def _with_a_function(context: Context, products: Factors) -> ExactSums:
     """Products of the columns with one function of one of them."""
     problem, nodes = context.problem, Factors.nodes(context.pair_bank)
     simple = [divided(problem, factors.first(SIMPLE), 1) for factors in (nodes, products)]
@@ -85,7 +85,7 @@ def _with_a_function(context: Context, products: Factors) -> Found:
     return all_sums((dictionary for _, dictionary in every), targets)
 
 
-def _of_waves(context: Context) -> Found:
+def _of_waves(context: Context) -> ExactSums:
     """y, or y divided by words, as a product of sums of the sine and the cosine of a column."""
     problem = context.problem
     words = Factors(context.words.values, context.words.term)
@@ -93,7 +93,7 @@ def _of_waves(context: Context) -> Found:
     return all_sums(every, [*itself(problem, 1), *divided(problem, words, 0)])
 
 
-def _quotients(context: Context, words: Dictionary) -> Found:
+def _quotients(context: Context, words: Dictionary) -> ExactSums:
     """y, or what is in a function of it, as a sum divided by a node and a constant."""
     problem, bank = context.problem, context.single_bank.first(NODES)
     hits, tested = [], 0
@@ -109,7 +109,7 @@ def _quotients(context: Context, words: Dictionary) -> Found:
     return hits, tested
 
 
-def _with_a_denominator(context: Context, words: Dictionary) -> Found:
+def _with_a_denominator(context: Context, words: Dictionary) -> ExactSums:
     """y, or what is in a function of it, as a sum divided by another: if y times the second is the first, then a sum of
     terms that are multiplied by y lies in the span of the others."""
     problem = context.problem

@@ -25,8 +25,8 @@ from prunesymnet.bank.families import QUOTIENTS, Family
 from prunesymnet.bank.monomials import few_enough, monomial_terms, raised
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import in_parts
-from prunesymnet.bank.ways_down import Found, Hit
-from prunesymnet.coefficients.bases import of_length_one
+from prunesymnet.bank.ways_down import ExactSum, ExactSums
+from prunesymnet.coefficients.bases import TINY, of_length_one
 from prunesymnet.expression import Constant, Variable
 from prunesymnet.search.constraints import Vocabulary
 from prunesymnet.search.stages.exact.newton import refined
@@ -44,7 +44,6 @@ SMALLEST = 1e-13  # of the largest singular value: what is less is rounding
 NEGLIGIBLE = 1e-6  # of the sum below: no law has such a term
 CANCELLED = 1e-3  # of its terms, in half of the rows: a sum below that is less says only that the member is nearly 1
 AT_A_TIME = 64  # matrices that are decomposed together: they fit into a processor's cache
-TINY = 1e-300  # so that nothing is divided by 0
 
 
 class Shape(NamedTuple):
@@ -65,7 +64,7 @@ OF_ONE_COLUMN = (
 """The simplest first: where one is exact, those that hold it are so in more than one way."""
 
 
-def quotients_with_a_member(problem: Problem) -> Found:
+def quotients_with_a_member(problem: Problem) -> ExactSums:
     """y as a sum divided by a sum, in terms of a member of a family, its square, and its products with the columns."""
     if len(problem.columns) > MOST_COLUMNS:
         return [], 0
@@ -165,7 +164,7 @@ class _Letters:
         along = along / np.where(lengths > 0, lengths, 1.0)[:, :, None]
         return scaled.swapaxes(1, 2), along.swapaxes(1, 2)
 
-    def hit(self, member: Term) -> Hit | None:
+    def hit(self, member: Term) -> ExactSum | None:
         """That y is a quotient with this member, if it is one in every row."""
         powers = [Term(member.values**k, raised(member.expression, k)) for k in range(1, int(self.powers.max()) + 1)]
         terms = [term if k == 0 else term * powers[k - 1] for k, term in zip(self.powers, self.before, strict=True)]
@@ -188,10 +187,10 @@ class _Letters:
         denominator = (
             None if len(parts) == 1 and self.first.expression == Constant(1) else Term(total, weighted_sum(parts))
         )
-        return Hit(member.expression.complexity * len(parts), (), above, denominator=denominator, rough=True)
+        return ExactSum(member.expression.complexity * len(parts), (), above, denominator=denominator, rough=True)
 
 
-def _hits(points: _Points, letters: _Letters) -> Iterator[Hit]:
+def _hits(points: _Points, letters: _Letters) -> Iterator[ExactSum]:
     """The constants with which y comes out as such a quotient."""
     with np.errstate(all="ignore"):
         looked = [

@@ -23,9 +23,9 @@ from prunesymnet.bank.dictionary import (
 )
 from prunesymnet.bank.families import Family, Members, members, orthonormal
 from prunesymnet.bank.family_fit import refined
-from prunesymnet.bank.family_scan import Hit as FamilyHit
+from prunesymnet.bank.family_scan import MemberAnswer
 from prunesymnet.bank.query import Query
-from prunesymnet.bank.ways_down import A_FUNCTION, Factors, Found, Targets, divided, itself, target_of
+from prunesymnet.bank.ways_down import A_FUNCTION, ExactSums, Factors, Targets, divided, itself, target_of
 from prunesymnet.coefficients.bases import of_length_one
 from prunesymnet.expression import Apply, Expression, Variable, apply, postorder
 from prunesymnet.operators import Operator
@@ -105,7 +105,7 @@ class Nodes(NamedTuple):
         return np.where(length[:, None] > IN_THE_SPAN, rest, 0.0)
 
 
-def with_a_node(context: Context, words: Dictionary) -> Found:
+def with_a_node(context: Context, words: Dictionary) -> ExactSums:
     """Sums with one node of a bank, or the product of two terms."""
     every = [(targets, *_what_is_left(words, targets.values)) for targets in _lacking_a_term(context)]
     hits, tested = [], 0
@@ -133,7 +133,7 @@ def _what_is_left(words: Dictionary, targets: Array) -> tuple[Array, Array]:
     return of_length_one(words.rest(np.where(usable[:, None], scaled, 0.0)))
 
 
-def with_a_wave(context: Context, words: Dictionary) -> Found:
+def with_a_wave(context: Context, words: Dictionary) -> ExactSums:
     """Sums with a wave of a node, of any phase: with its sine and its cosine."""
     if not {"sin", "cos"} <= set(context.problem.operators):
         return [], 0
@@ -155,7 +155,7 @@ def with_a_wave(context: Context, words: Dictionary) -> Found:
     return hits, tested
 
 
-def with_two_nodes(context: Context, words: Dictionary) -> Found:
+def with_two_nodes(context: Context, words: Dictionary) -> ExactSums:
     """Sums of y, of what is inside a function of it, or of y divided by a column, with two more terms: nodes, or
     products and functions of terms."""
     problem = context.problem
@@ -199,7 +199,7 @@ def _is_algebraic(node: Expression) -> bool:
     return not isinstance(node, Apply) or node.operator.name in ("*", "/", "inv", "pow", "square", "neg")
 
 
-def with_a_member(context: Context, words: Dictionary, factors: int, families: Sequence[Family]) -> Found:
+def with_a_member(context: Context, words: Dictionary, factors: int, families: Sequence[Family]) -> ExactSums:
     """Sums with a member of a family. At a point of the grid it leaves little, and nothing once its constant is fitted;
     so those that leave least are refined, all in one batch."""
     problem = context.problem
@@ -220,7 +220,7 @@ def with_a_member(context: Context, words: Dictionary, factors: int, families: S
             queries[key] = None if target is None else Query(target, words.terms[1:])
         query = queries[key]
         if query is not None:
-            chosen.append((targets, k, FamilyHit(left, 0, query, (member,))))
+            chosen.append((targets, k, MemberAnswer(left, 0, query, (member,))))
     after = refined([hit for _, _, hit in chosen], found, context.pair_bank, STEPS)
     hits = []
     for number in np.flatnonzero(after.unexplained < CONVERGED).tolist():

@@ -21,7 +21,7 @@ from prunesymnet.bank.targets import Step
 from prunesymnet.bank.ways_down import Factors, divided, itself, less, target_of
 from prunesymnet.expression import Constant
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
-from prunesymnet.search.stages.exact.sums import STILL_EXACT, known
+from prunesymnet.search.stages.exact.sums import STILL_EXACT, dictionaries_of
 from prunesymnet.search.stages.polynomials import weighted_sum
 
 Array = NDArray[np.float64]
@@ -33,11 +33,11 @@ BASE = TERMS + 1  # rows that say what a sum of so many terms and a constant is
 CLOSE = 1e-6  # of the size in a further row: rounding errors of four rows grow
 SINGULAR = 1e-9  # of the terms' sizes: what is left of a set of terms that depend on one another in these rows
 AT_A_TIME = 64  # sets of terms: what they predict for all targets fits into a cache
-LOOKED_AT = 4
+LOOKED_AT = 4  # formulas, after which no other is looked for
 
 
 def propose(context: Context) -> Iterator[Batch]:
-    given, problem = known(context), context.problem
+    given, problem = dictionaries_of(context), context.problem
     if given is None or len(problem.y) <= 2 * BASE or len(problem.columns) == 1:
         return
     nodes = Factors.nodes(context.single_bank.first(NODES))

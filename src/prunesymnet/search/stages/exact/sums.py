@@ -27,7 +27,7 @@ from prunesymnet.bank.dictionary import (
 from prunesymnet.bank.monomials import few_enough
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import Proposal
-from prunesymnet.bank.ways_down import Factors, Found, Hit, Targets, divided, itself, less, target_of
+from prunesymnet.bank.ways_down import ExactSum, ExactSums, Factors, Targets, divided, itself, less, target_of
 from prunesymnet.expression import Constant, canonical
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
 from prunesymnet.search.stages.chains import factors as products_of_powers
@@ -49,7 +49,7 @@ NEGLIGIBLE = 1e-6  # of a target's size: no law has such a term, but what is smo
 FEW, PART = 6, 0.5  # terms, and of a dictionary, one or the other: a smooth curve needs many, and most of it
 
 
-class Known(NamedTuple):
+class Dictionaries(NamedTuple):
     """What sums may be made of: words, quotients, other products of columns; and products of powers that y may be
     divided by."""
 
@@ -59,16 +59,16 @@ class Known(NamedTuple):
     products: Factors
 
     @classmethod
-    def of(cls, context: Context) -> "Known | None":
+    def of(cls, context: Context) -> "Dictionaries | None":
         """None where no sum could be told from what anything is."""
         problem = context.problem
-        if (
-            problem.dimensions is not None or problem.is_rounded
-        ):  # sums of any functions are not sound, or none is exact
+        # Sums of any functions are not sound where there are units, and of rounded values none is exact.
+        if problem.dimensions is not None or problem.is_rounded:
             return None
         one = Term(np.ones_like(problem.y), Constant(1))
         words = Dictionary.of([one, *terms_of(problem.columns, problem.operators)])
-        if not few_enough(len(words.terms), len(problem.y)):  # so many columns make any target
+        # So many columns make any target.
+        if not few_enough(len(words.terms), len(problem.y)):
             return None
         leading = leading_product(problem)
         if leading is not None and is_usable(leading) and not words.holds(leading.values[None]).all():
@@ -79,16 +79,16 @@ class Known(NamedTuple):
         return cls(words, quotients, others, products)
 
 
-def known(context: Context) -> Known | None:
+def dictionaries_of(context: Context) -> Dictionaries | None:
     """Made once for both stages that ask for it."""
-    if "dictionaries" not in context.memory:
-        context.memory["dictionaries"] = Known.of(context)
-    found: Known | None = context.memory["dictionaries"]
+    if "dictionaries" not in context.worked_out:
+        context.worked_out["dictionaries"] = Dictionaries.of(context)
+    found: Dictionaries | None = context.worked_out["dictionaries"]
     return found
 
 
 def propose(context: Context) -> Iterator[Batch]:
-    given = known(context)
+    given = dictionaries_of(context)
     if given is not None:
         hits, tested = _sums(context, [given.words, given.quotients, *given.others], given.products)
         yield Batch(formulas(context.problem, hits), tested)
@@ -99,7 +99,7 @@ def is_short(proposals: list[Proposal]) -> bool:
     return any(canonical(proposal.expression).complexity <= SHORT for proposal in proposals)
 
 
-def formulas(problem: Problem, hits: list[Hit]) -> list[Proposal]:
+def formulas(problem: Problem, hits: list[ExactSum]) -> list[Proposal]:
     """The formulas of the simplest hits."""
     found = []
     for hit in sorted(hits, key=lambda hit: hit.complexity)[:LOOKED_AT]:
@@ -128,7 +128,7 @@ def formulas(problem: Problem, hits: list[Hit]) -> list[Proposal]:
     return found
 
 
-def _sums(context: Context, dictionaries: Sequence[Dictionary], products: Factors) -> Found:
+def _sums(context: Context, dictionaries: Sequence[Dictionary], products: Factors) -> ExactSums:
     """y itself, and divided by nodes, as sums."""
     problem, nodes = context.problem, Factors.nodes(context.single_bank.first(NODES))
     inside = nodes.first(INSIDE)
@@ -155,7 +155,7 @@ def _sums(context: Context, dictionaries: Sequence[Dictionary], products: Factor
     )
 
 
-def all_sums(dictionaries: Iterable[Dictionary], every: Iterable[Targets]) -> Found:
+def all_sums(dictionaries: Iterable[Dictionary], every: Iterable[Targets]) -> ExactSums:
     """Which targets are sums of the terms of a dictionary."""
     ways = list(every)
     stacked = np.concatenate([targets.values for targets in ways])

@@ -22,7 +22,8 @@ from prunesymnet.bank.dictionary import Dictionary, is_usable, of_size_one, sums
 from prunesymnet.bank.families import BEFORE_SUMS, RATES, SHIFTS, Family
 from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.targets import Factor, Function, Offset, Step, invertible
-from prunesymnet.bank.ways_down import A_FUNCTION, Factors, Found, Hit
+from prunesymnet.bank.ways_down import A_FUNCTION, ExactSum, ExactSums, Factors
+from prunesymnet.coefficients.bases import TINY
 from prunesymnet.expression import Constant, Variable
 from prunesymnet.search.constraints import Vocabulary
 from prunesymnet.search.stages.exact.newton import refined
@@ -35,10 +36,9 @@ NEARLY = 1e-10  # of the squares of a target: if no constant leaves less, none i
 REFINED = 24  # points of a grid, for each dictionary: those whose target is nearest to the span
 CONVERGED = 1e-9  # of a target: what is left of it where the constant is right
 DIVIDED = 12  # nodes by which y is divided, and which it is multiplied with, before what has a constant is undone
-TINY = 1e-300  # so that nothing is divided by 0
 
 
-def behind_a_member(problem: Problem, dictionaries: Sequence[Dictionary]) -> Found:
+def behind_a_member(problem: Problem, dictionaries: Sequence[Dictionary]) -> ExactSums:
     """Sums times a member of a family."""
     known = Vocabulary(problem.operators)
     nodes = _nodes(problem.columns, divides=problem.divides)
@@ -46,7 +46,7 @@ def behind_a_member(problem: Problem, dictionaries: Sequence[Dictionary]) -> Fou
     return _found([_Members(problem.y, family, nodes) for family in families], dictionaries)
 
 
-def in_a_function(problem: Problem, factors: Factors, dictionaries: Sequence[Dictionary]) -> Found:
+def in_a_function(problem: Problem, factors: Factors, dictionaries: Sequence[Dictionary]) -> ExactSums:
     """Sums in a function that stands beside an offset, or has an amplitude."""
     few, ways = factors.first(DIVIDED), list[_Ways]()
     with np.errstate(all="ignore"):
@@ -71,7 +71,7 @@ class _OneConstant(Protocol):
     def targets(self, which: Numbers, inside: Array) -> tuple[Array, Array]:
         """What must be a sum [points, rows], and its derivatives by the constant."""
 
-    def hit(self, which: int, inside: float, words: Dictionary) -> Hit:
+    def hit(self, which: int, inside: float, words: Dictionary) -> ExactSum:
         """That it is one."""
 
 
@@ -91,9 +91,9 @@ class _Members:
         targets = self.y / values
         return targets, -targets * slopes[:, 0] / values
 
-    def hit(self, which: int, inside: float, words: Dictionary) -> Hit:
+    def hit(self, which: int, inside: float, words: Dictionary) -> ExactSum:
         member = self.family.term(self.nodes[which], np.array([inside]))
-        return Hit(member.expression.complexity, (Factor(member),), words, rough=True)
+        return ExactSum(member.expression.complexity, (Factor(member),), words, rough=True)
 
 
 class _Ways:
@@ -126,7 +126,7 @@ class _Ways:
         targets = self.function.down(outside)
         return targets, by_constant * self.function.sign / self.function.slope(targets)
 
-    def hit(self, which: int, inside: float, words: Dictionary) -> Hit:
+    def hit(self, which: int, inside: float, words: Dictionary) -> ExactSum:
         steps: tuple[Step, ...] = (Offset(inside),)
         if not self.offsets:
             steps = (Factor(Term(np.full(self.values.shape[1], inside), Constant(inside))),)
@@ -134,7 +134,7 @@ class _Ways:
         if self.factors is not None:
             factor = self.factors.term(which)
             steps, size = (Factor(factor, self.divides), *steps), size + factor.expression.complexity
-        return Hit(size, (*steps, self.function), words, rough=True)
+        return ExactSum(size, (*steps, self.function), words, rough=True)
 
 
 def _nodes(columns: Mapping[str, Array], *, divides: bool) -> list[Term]:
@@ -150,12 +150,12 @@ def _nodes(columns: Mapping[str, Array], *, divides: bool) -> list[Term]:
     return [term for term in every if is_usable(term) and np.ptp(term.values) > 0]
 
 
-def _found(ways: Sequence[_OneConstant], dictionaries: Sequence[Dictionary]) -> Found:
+def _found(ways: Sequence[_OneConstant], dictionaries: Sequence[Dictionary]) -> ExactSums:
     hits = chain.from_iterable(_hits(way, dictionaries) for way in ways if len(way.which))
     return list(hits), len(dictionaries) * sum(len(way.which) for way in ways)
 
 
-def _hits(way: _OneConstant, dictionaries: Sequence[Dictionary]) -> Iterator[Hit]:
+def _hits(way: _OneConstant, dictionaries: Sequence[Dictionary]) -> Iterator[ExactSum]:
     """The constants with which y comes out as a sum of the terms."""
     targets, slopes = _scaled(way, way.which, way.inside)
     for words in dictionaries:
