@@ -92,8 +92,8 @@ def _number_bits(polynomial: Polynomial) -> float:
 
 
 def _rarity_bits(node: Expression, number: Polynomial) -> float:
-    """What is added for an exponent that laws rarely have: one that is far from 1, such as that of `T**27` or `R**0.01`,
-    stands for an exponential or a logarithm."""
+    """What is added for an exponent that laws rarely have: one that is far from 1, such as that of `T**27` or
+    `R**0.01`, stands for an exponential or a logarithm."""
     value = number.coefficients.get(0)
     if isinstance(node, Constant) and node.is_free:
         size = abs(node.value)
