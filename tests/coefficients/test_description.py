@@ -45,7 +45,7 @@ def noisy(size=0.1, seed=0):
         ("x**2", 0),  # a square is one symbol
         ("3*x", math.log2(4)),
         ("(-7)*x", math.log2(8)),
-        ("x**5", math.log2(6)),
+        ("x**4", math.log2(5)),
         ("sqrt(2)*x", IRRATIONAL + math.log2(3)),
         ("pi*x", IRRATIONAL),
     ],
@@ -101,6 +101,20 @@ def test_a_polynomial_is_as_long_multiplied_out_as_in_factors(factors):
     data = noisy()
     lengths = [description_length(measure(tree, data), data) for tree in (product, multiplied_out(product))]
     assert lengths[0] == pytest.approx(lengths[1], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("ordinary", "rare", "doublings", "digits"),
+    [
+        ("x**1.5", "x**8.0", 1, 0),
+        ("x**1.5", "x**(-32.0)", 3, 0),
+        ("x**1.5", "x**0.03125", 3, 0),
+        ("x**4", "x**8", 1, np.log2(9 / 5)),
+        ("x**(1/4)", "x**(1/16)", 2, 2),
+    ],
+)
+def test_an_exponent_far_from_one_costs_two_bits_more_for_each_doubling(ordinary, rare, doublings, digits):
+    assert formula_bits(parse(rare)) - formula_bits(parse(ordinary)) == pytest.approx(2 * doublings + digits)
 
 
 def test_the_order_of_terms_costs_nothing():

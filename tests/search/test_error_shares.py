@@ -4,13 +4,22 @@ import numpy as np
 import pytest
 
 from contexts import all_stages_but
+from prunesymnet.bank.query import Proposal
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import canonical, evaluate, parse
 from prunesymnet.search import SearchSettings, search
 from prunesymnet.search.error_kinds import KINDS
-from prunesymnet.search.error_shares import grow_with_target, makes_a_difference, share, weight_bits
+from prunesymnet.search.error_shares import (
+    LARGEST_SHARE,
+    grow_with_target,
+    largest_share,
+    left_by_curve,
+    makes_a_difference,
+    share,
+    weight_bits,
+)
 from prunesymnet.search.loop import _Search
-from prunesymnet.search.settings import ExhaustiveSettings
+from prunesymnet.search.settings import ExhaustiveSettings, SearchStatus
 
 ROWS = 60
 NOISE = np.random.default_rng(5).normal(size=ROWS)
@@ -74,6 +83,43 @@ def test_residuals_that_grow_are_seen_beside_what_a_formula_lacks_in_the_rows_of
     assert np.corrcoef(*ranks)[0, 1] < 0.2
     assert grow_with_target(make_dataset(X, LAW), residual)
     assert not grow_with_target(make_dataset(X, LAW), residual[::-1])
+
+
+@pytest.mark.parametrize(("rows", "law"), [(40, lambda x: 640 / (1 + np.exp(5 - x))), (100, lambda x: np.exp(-x / 2))])
+def test_a_smooth_curve_shows_errors_that_grow_while_no_formula_is_near(rows, law):
+    x, noise = np.linspace(0.1, 10.0, rows), np.random.default_rng(7).normal(size=(50, rows))
+
+    def suspected(errors):
+        tables = [make_dataset(x, law(x) + error) for error in errors]
+        return np.mean([grow_with_target(table, left_by_curve(table)) for table in tables])
+
+    assert suspected(0.03 * law(x) * noise) > 0.8
+    assert suspected(0.03 * law(x).std() * noise) < 0.2
+
+
+def test_a_smooth_curve_needs_rows_and_one_column():
+    assert left_by_curve(make_dataset(X[:8], LAW[:8])) is None
+    assert left_by_curve(make_dataset(np.array([X, X**2]).T, LAW)) is None
+
+
+def test_how_large_shares_may_be_goes_by_what_their_weights_are_off_by():
+    assert largest_share(36) == pytest.approx(1 / 6)
+    assert largest_share(10_000) == LARGEST_SHARE
+
+
+def test_errors_are_alike_after_all_where_the_law_that_was_found_says_so(monkeypatch):
+    def stages(ours):
+        other = ours.other_with(KINDS["relative"], 1)
+        other.begin()
+        ours.go_on_as(other)
+        ours.fitter.propose(Proposal(parse("2.9*exp(0.91*x)"), 1.0), None, "law")
+        return SearchStatus.FINISHED
+
+    monkeypatch.setattr(_Search, "stages", stages)
+    for error, relative in ((0.02 * LAW * NOISE, True), (0.02 * LAW.std() * NOISE, False)):
+        found = search(make_dataset(X, LAW + error, names=["x"]), SearchSettings(**ONE_LEVEL)).front.best
+        assert found.relative is relative
+        assert (found.expression.constants[-1] if relative else 0.9) == pytest.approx(0.9, rel=0.02)
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,8 @@ from prunesymnet.operators.operator import CALL
 Array = NDArray[np.float64]
 
 BITS_PER_SYMBOL = 3.0  # one of eight, about as many as a formula is written with
+ORDINARY = 4  # exponents of laws: up to this, and fractions with such denominators
+RARER = 2.0  # bits for each doubling beyond: twice as large, a quarter as frequent
 IRRATIONAL = 6.0  # bits: of the numbers of a formula, few are made with pi, roots or e
 MOST_DIGITS = 52.0  # bits of a float
 SMALLEST = 1e-300  # a mean squared error of 0 has no logarithm
@@ -67,6 +69,7 @@ def formula_bits(expression: Expression) -> float:
             bits += IRRATIONAL if exact and node.operator.precedence == CALL else 0.0
             if node.operator.name == "pow" and (exponent := polynomials[id(node.operands[1])]) is not None:
                 bits = min(bits, BITS_PER_SYMBOL * node.operator.cost + parts[0][0] + _number_bits(exponent))
+                bits += _rarity_bits(node.operands[1], exponent)
         else:
             exact = isinstance(node, Constant) and not node.is_free
             bits = BITS_PER_SYMBOL + (math.log2(1 + abs(node.value)) if isinstance(node, Constant) and exact else 0.0)
@@ -86,6 +89,20 @@ def _number_bits(polynomial: Polynomial) -> float:
     if polynomial.variable or number is None:
         return math.inf
     return BITS_PER_SYMBOL + math.log2(1 + abs(number.numerator)) + math.log2(number.denominator)
+
+
+def _rarity_bits(node: Expression, number: Polynomial) -> float:
+    """What is added for an exponent that laws rarely have: one that is far from 1, such as that of `T**27` or
+    `R**0.01`, stands for an exponential or a logarithm."""
+    value = number.coefficients.get(0)
+    if isinstance(node, Constant) and node.is_free:
+        size = abs(node.value)
+        sizes = [max(size, 1 / size)] if size else []
+    elif value is not None and not number.variable:
+        sizes = [abs(value.numerator), value.denominator]
+    else:
+        sizes = []
+    return RARER * sum(math.log2(size / ORDINARY) for size in sizes if size > ORDINARY)
 
 
 def _polynomial_bits(polynomial: Polynomial) -> float:

@@ -12,7 +12,14 @@ from prunesymnet.data import Dataset
 from prunesymnet.data.losses import ROBUST
 from prunesymnet.expression import Expression, evaluate
 from prunesymnet.search.archive import Archive
-from prunesymnet.search.error_shares import LARGEST_SHARE, grow_with_target, makes_a_difference, share, weight_bits
+from prunesymnet.search.error_shares import (
+    grow_with_target,
+    largest_share,
+    left_by_curve,
+    makes_a_difference,
+    share,
+    weight_bits,
+)
 from prunesymnet.search.outliers import EXPLAINED, PERHAPS_EXPLAINED, Told, are_suspected, told_apart
 
 Array = NDArray[np.float64]
@@ -56,14 +63,18 @@ class Shares(ErrorKind):
         return makes_a_difference(data)
 
     def is_suggested(self, data: Dataset, formula: Expression) -> bool:
-        return grow_with_target(data, _residual(data, formula))
+        curve = left_by_curve(data)
+        return grow_with_target(data, _residual(data, formula)) or (curve is not None and grow_with_target(data, curve))
 
     def bits(self, archive: Archive) -> float:
         return archive.shortest() + weight_bits(archive.rows.used.weights)
 
     def is_believed(self, archive: Archive, *, doubtful: bool = False) -> bool:
         ranked = archive.by_length()
-        return bool(ranked) and (doubtful or share(archive.rows.used, archive.error(ranked[0])) <= LARGEST_SHARE)
+        if not ranked or doubtful:
+            return bool(ranked)
+        used = archive.rows.used
+        return share(used, archive.error(ranked[0])) <= largest_share(used.rows)
 
 
 class WithOutliers(ErrorKind):

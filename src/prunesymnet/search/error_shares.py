@@ -16,17 +16,21 @@ the shorter description decides.
 [True, False]
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.coefficients.description import SMALLEST
 from prunesymnet.data import Dataset
 from prunesymnet.selection import NEAR_TIE
+from prunesymnet.structure.splines import BEYOND_KNOTS, basis, knots
 
 Array = NDArray[np.float64]
 
 STANDARD_ERRORS = 2.0  # by which residuals must grow with the target so that it is not by chance
 LARGEST_SHARE = 0.1  # weights of 1/y**2 are themselves as wrong as y: a mean is off by the square of this share, 1%
+INNER_KNOTS = 2  # of a smooth curve through the rows: enough for a peak or a step
 
 
 def makes_a_difference(data: Dataset) -> bool:
@@ -45,6 +49,22 @@ def grow_with_target(data: Dataset, residual: Array) -> bool:
     below, above = (max(float((sizes[rows] ** 2).sum() / data.rows), SMALLEST) for rows in (~large, large))
     # A mean square of m residuals by chance has a logarithm with the standard error sqrt(2/m).
     return bool(np.log(above / below) > STANDARD_ERRORS * np.sqrt(8 / data.rows))
+
+
+def left_by_curve(data: Dataset) -> Array | None:
+    """What a smooth curve leaves of a target that depends on one column; None for several, and where rows are few. As
+    long as no formula is near, it shows better than the best of them which rows have the large errors."""
+    column = next(iter(data.columns.values()))
+    if len(data.columns) > 1 or len(np.unique(column)) < 2 * (INNER_KNOTS + BEYOND_KNOTS):
+        return None
+    ranks = _ranks(column)[None].astype(float)  # a curve may be steep where rows are close
+    curve = basis(ranks, knots(ranks, INNER_KNOTS))[0]
+    return np.asarray(data.y - curve @ np.linalg.lstsq(curve, data.y)[0])
+
+
+def largest_share(rows: int) -> float:
+    """How large shares may be: what their weights are off by is then below 1%, or below a mean's standard error."""
+    return max(LARGEST_SHARE, 1 / math.sqrt(rows))
 
 
 def weight_bits(weights: Array | None) -> float:

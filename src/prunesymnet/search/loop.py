@@ -147,6 +147,7 @@ class _Search(TriesKinds):
             self.groups = find_groups(self.units, rows.every.columns)
         self.contexts = Contexts(settings, self.units, self.groups, self.check, self.ask)
         self.rows, self.rules = rows, replace(rules, units=self.units)
+        self.as_given = rows.every  # whatever kind of errors the rows are counted with later
         self.archive = Archive(self.rows, settings.constraints.costs)
         self.fitter = Fitter(self.rows, self.rules, self.archive, settings.fits_per_form, settings)
         first = tuple(filter(self.rules.allow, start.formulas))
@@ -182,9 +183,11 @@ class _Search(TriesKinds):
         """What was found until then."""
         if self.archive.best is None:
             self.linear_model()  # nothing else was found
-        best = self.best
         if status is SearchStatus.INTERRUPTED:  # someone waits
             self.finish = replace(self.finish, seconds_left=lambda: 0.0)
+        else:
+            self.alike_after_all()
+        best = self.best
         try:
             if self.settings.remove_operators and (self.archive.exact or self.settings.pruner != "exhaustive"):
                 self.archive.best = self.fitter.shrink(best)
@@ -388,7 +391,7 @@ class _Search(TriesKinds):
     def other_with(self, kind: ErrorKind, levels: int) -> Self:
         """A search of the same rows with errors of that kind, which begins with the formulas so far, and has so many
         levels."""
-        rows = Rows.of(self.rows.every.with_loss(kind.loss), self.settings, self.rows.fresh)
+        rows = Rows.of(self.as_given.with_loss(kind.loss), self.settings, self.rows.fresh)
         exhaustive = replace(self.settings.exhaustive, levels=levels)
         formulas = tuple(self.seen.put_back(candidate.expression) for candidate in self.archive.front())
         settings = replace(self.settings, exhaustive=exhaustive)

@@ -10,7 +10,7 @@ from typing import Self
 from prunesymnet.data.losses import ROBUST
 from prunesymnet.search.ahead import Ahead
 from prunesymnet.search.archive import Archive, Candidate
-from prunesymnet.search.error_kinds import ErrorKind
+from prunesymnet.search.error_kinds import ALIKE, ErrorKind
 from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter
 from prunesymnet.search.rows import Rows
@@ -116,6 +116,15 @@ class TriesKinds:
                 self.archive.fits, self.archive.refused = other.archive.fits, other.archive.refused
                 self.scored = other.scored
         return status
+
+    def alike_after_all(self) -> None:
+        """Count errors as alike again where what was found since describes the rows in fewer bits so: which kind they
+        are was decided when no formula was near."""
+        if self.errors is not ALIKE and not self.archive.exact:
+            other = self.other_with(ALIKE, self.levels)
+            other.begin()
+            if self.is_longer_than(other):
+                self.go_on_as(other)
 
     def go_on_as(self, other: Self) -> None:
         self.errors, self.other_kinds = other.errors, []
