@@ -219,6 +219,33 @@ def test_a_frequency_on_a_regular_grid():
     )
 
 
+DEGREES = np.arange(0, 91, 5.0)
+WAVE = 41.2 * np.sin(2 * DEGREES / 57.3)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+@pytest.mark.parametrize(
+    ("form", "inside"),
+    [
+        ("41.2*sin(x1/28.6)", 28.65),
+        ("40.0*sin(0.035*x1)", 2 / 57.3),
+        ("A*sin(x1/p)", 28.65),
+        ("A*sin(w*x1)", 2 / 57.3),
+    ],
+)
+def test_of_waves_that_no_row_tells_apart_the_one_that_was_given_or_the_longest_wins(form, inside, noise):
+    y = WAVE + noise * np.random.default_rng(3).normal(size=len(WAVE))
+    model = fitted(form, DEGREES[:, None], y)
+    assert model.constants_["value"].tolist() == pytest.approx([41.2, inside], rel=0.01)
+
+
+def test_a_frequency_that_was_given_is_kept_though_a_lower_one_fits_as_well():
+    given = 2 / 57.3 + 2 * np.pi / 5
+    noise = 0.3 * np.random.default_rng(3).normal(size=len(WAVE))
+    model = fitted(f"41.0*sin({given:.4f}*x1)", DEGREES[:, None], WAVE + noise)
+    assert model.constants_["value"].tolist() == pytest.approx([41.2, given], rel=0.01)
+
+
 # ---- what the data do not say -------------------------------------------------------------------------------
 
 

@@ -10,7 +10,9 @@ from prunesymnet.units import TableUnits, units_of_constants
     ("text", "units", "expected"),
     [
         ("5.0*x", {"x": "m", "y": "N"}, ("N/m",)),
-        ("1.5*x**2", {"x": "m", "y": "J"}, ("kg/s^2",)),
+        ("1.5*x**2", {"x": "m", "y": "J"}, ("J/m^2",)),
+        ("1.5*x**2", {"x": "mg/L", "y": "V"}, ("V/(mg/L)^2",)),
+        ("1.5/x**2", {"x": "mg/L", "y": "V"}, ("V*(mg/L)^2",)),
         ("3.0*exp(-0.4*t) + 2.0", {"t": "h", "y": "K"}, ("K", "1/h", "K")),
         ("0.5*m*v**2", {"m": "kg", "v": "m/s", "y": "J"}, ("",)),
         ("2.0*x", {"x": "km", "y": "m"}, ("m/km",)),
@@ -18,6 +20,11 @@ from prunesymnet.units import TableUnits, units_of_constants
         ("1.2*x**0.73", {"x": "m", "y": "s"}, ("s/m^0.73", "")),
         ("0.3*log(x) + 1.2", {"x": "m", "y": "V"}, ("V", "V")),
         ("3.0*v/t", {"v": "m/s", "t": "s", "y": "N"}, ("kg",)),
+        ("2.0*x + 1.5", {"x": "mg/L", "y": "1"}, ("L/mg", "")),
+        ("2.0*x", {"x": "J/(K*mol)", "y": "1"}, ("K*mol/J",)),
+        ("2.0*x", {"x": "kg m/s", "y": "1"}, ("s/(kg m)",)),
+        ("2.0*x", {"x": "1/s", "y": "1"}, ("s",)),
+        ("2.0*sin(3.0*x)*t**2", {"x": "rad", "t": "s", "y": "m"}, ("m/s^2", "")),
         ("x + 2.0*t", {"x": "m", "t": "s", "y": "s"}, ("",)),  # not sound
     ],
 )
@@ -27,6 +34,25 @@ def test_the_unit_of_a_constant_follows_from_the_formula(text, units, expected):
     if text == "1.2*x**0.5":
         formula = parse("1.2*sqrt(x)")
     assert units_of_constants(formula, table) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2.0*x + 1.5", ("L/mg", "")),
+        ("2.0*x/(3.0 + x)", ("", "mg/L")),
+        ("2.0*exp(-0.3*x) + 1.5", ("", "L/mg", "")),
+        ("x + 1.5", ("mg/L",)),  # the formula tells what the target is measured in
+        ("sqrt(x**2 + 1.5)", ("(mg/L)^2",)),
+    ],
+)
+def test_a_target_without_a_unit_counts_as_a_number_where_the_formula_allows_it(text, expected):
+    assert units_of_constants(parse(text), TableUnits.of({"x": "mg/L"}, ("x",), "y")) == expected
+
+
+def test_a_constant_whose_unit_is_open_has_none():
+    table = TableUnits.of({"x": "m", "y": "V"}, ("x",), "y")
+    assert units_of_constants(parse("a*b*x + c"), table, parameters=["a", "b", "c"]) == ("", "", "V")
 
 
 def test_constants_that_have_names_may_stand_twice():

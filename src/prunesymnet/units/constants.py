@@ -8,10 +8,16 @@
 Each node of the formula has an unknown dimension, and each operator says something linear of those of its operands: in
 a sum they are equal, in a product they add up. One linear solve finds all. The logarithm of the factor to SI units is
 one more dimension: a constant between km and m has the unit km/m.
+
+Where nothing tells the unit of the target, it counts as a number: what its unit is, the constants have besides. A
+constant whose unit is still open, as both are in a product of two, is told none.
+
+>>> units_of_constants(parse("5.0*x + 1.5"), TableUnits.of({"x": "mg/L"}, ("x",), "signal"))
+('L/mg', '')
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -86,16 +92,31 @@ def _solved(
                 inside = []
             rows += [(equation, zero) for equation in _equations(node, place, inside)]
         stack.append(place)
+    last = len(nodes) - 1
     if units.target_known:
-        rows.append(({len(nodes) - 1: 1.0}, known[units.target]))
-    matrix, goal = np.zeros((len(rows), len(nodes))), np.array([right for _, right in rows])
-    for row, (left, _) in enumerate(rows):
-        for place, value in left.items():
-            matrix[row, place] += value
+        rows.append(({last: 1.0}, known[units.target]))
+    elif not _determined(_matrix(rows, len(nodes)))[last]:
+        rows.append(({last: 1.0}, zero))
+    matrix, goal = _matrix(rows, len(nodes)), np.array([right for _, right in rows])
     solved, *_ = np.linalg.lstsq(matrix, goal, rcond=None)
     if not (np.abs(matrix @ solved - goal) < CONSISTENT).all():
         return None
+    solved[~_determined(matrix)] = 0.0
     return np.asarray(solved[[named[name] for name in parameters] if parameters else free])
+
+
+def _matrix(rows: Sequence[tuple[dict[int, float], Array]], nodes: int) -> Array:
+    """The left-hand sides of the equations [equations, nodes]."""
+    matrix = np.zeros((len(rows), nodes))
+    for row, (left, _) in enumerate(rows):
+        for place, value in left.items():
+            matrix[row, place] += value
+    return matrix
+
+
+def _determined(matrix: Array) -> NDArray[np.bool_]:
+    """For each unknown of a linear system, whether all solutions have the same value there."""
+    return np.asarray(np.diagonal(np.linalg.pinv(matrix) @ matrix) > 1 - CONSISTENT)
 
 
 def _equations(node: Apply, place: int, inside: Sequence[int]) -> Iterator[dict[int, float]]:
@@ -136,21 +157,47 @@ def _value(expression: Expression) -> float:
 
 
 def _written(vector: Array, units: TableUnits) -> str:
-    """The shortest text of a unit: one of the table's, a product or quotient of two, else by the bases."""
+    """The shortest text of a unit: one of the table's, a product or quotient of two; else a power of one, alone or with
+    another: V/(mg/L)^2; else by the bases."""
     if (np.abs(vector) < CONSISTENT).all():
         return ""
     known = {units.text(name): vector for name, vector in _vectors(units).items() if units.text(name)}
-    choices = [*known.items(), *((f"1/{_grouped(text)}", -one) for text, one in known.items())]
+    choices = [*known.items(), *((_inverse(text), -one) for text, one in known.items())]
     for (text, one), (other, two) in product(known.items(), repeat=2):
         if text != other:
             choices.append((f"{text}/{_grouped(other)}", one - two))
             choices.append((f"{_grouped(text)}*{_grouped(other)}", one + two))
     fitting = [text for text, one in choices if (np.abs(one - vector) < CONSISTENT).all()]
+    fitting = fitting or list(_with_powers(vector, known))
     return min(fitting, key=len) if fitting else _by_bases(vector, units)
+
+
+def _with_powers(vector: Array, known: Mapping[str, Array]) -> Iterator[str]:
+    """The ways to write a unit as a power of a known one, alone or with another of these as a factor. Radians and
+    degrees, which are of no dimension, have no powers here."""
+    powers = {text: one for text, one in known.items() if one[:-1].any()}
+    for first, rest in (("", vector), *((text, vector - one) for text, one in known.items())):
+        for text, one in powers.items():
+            power = float(rest @ one / (one @ one))
+            if text != first and (np.abs(rest - power * one) < CONSISTENT).all():
+                raised = _raised(text, abs(power))
+                if power > 0:
+                    yield f"{_grouped(first)}*{raised}" if first else raised
+                else:
+                    yield f"{first or 1}/{raised}"
 
 
 def _grouped(text: str) -> str:
     return f"({text})" if any(sign in text for sign in "*/ ") else text
+
+
+def _inverse(text: str) -> str:
+    """One by a unit: L/mg for mg/L."""
+    above, quotient, below = text.partition("/")
+    if not quotient or "/" in below or "(" in above:
+        return f"1/{_grouped(text)}"
+    below = below.removeprefix("(").removesuffix(")")
+    return below if above.strip() == "1" else f"{below}/{_grouped(above)}"
 
 
 def _by_bases(vector: Array, units: TableUnits) -> str:
@@ -178,5 +225,5 @@ def _raised(symbol: str, power: float) -> str:
     if abs(power - near) > CONSISTENT:
         return f"{_grouped(symbol)}^{power:.{DIGITS}g}"
     if near == 1:
-        return symbol
+        return _grouped(symbol)
     return f"{_grouped(symbol)}^{near}" if near.denominator == 1 else f"{_grouped(symbol)}^({near})"
