@@ -1,7 +1,6 @@
 """Formulas made from formulas: with a weight on every edge, with one operator less, without the smallest terms of its
 sums, without a needless abs, with exponentials and logarithms for powers that are nearly these."""
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
