@@ -84,6 +84,15 @@ def test_reductions_are_the_formulas_with_one_operator_less(text, expected):
     assert all(e.complexity < parse(text).complexity for e in found)
 
 
+def test_on_a_table_reductions_begin_near_what_they_reduce():
+    year = np.linspace(1960.0, 2020.0, 61)
+    formula = parse("2e-7*exp(4.96e-6*year**2) + 278.0")
+    growth, *_ = reductions(formula, {"year": year})
+    assert skeleton(growth) == skeleton(canonical(parse("1.0*exp(1.0*year) + 1.0")))
+    before, after = (evaluate(one, {"year": year}).values for one in (formula, growth))
+    assert np.abs(after / before - 1).max() < 0.01
+
+
 def test_reductions_leave_the_formula_as_it_was_and_repeat_no_form():
     formula = parse("sin(x*y) + cos(x*y)*exp(x)/(x + y)")
     before = str(formula)

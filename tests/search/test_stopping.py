@@ -232,6 +232,10 @@ def test_a_law_does_not_stand_alone_where_nothing_is_known_beside_it():
     assert not is_alone(1e-4, ())
 
 
+def test_a_law_does_not_stand_alone_beside_one_that_is_nearly_as_short():
+    assert not is_alone(1e-4, (*LIKE_IT, "1.0*exp(-0.5*x) + abs(x)/(x + 0.1)"))
+
+
 def test_a_formula_is_outdone_by_one_that_explains_clearly_more_and_not_by_further_constants():
     columns = columns_of(rows=80, low=0.1, high=2.0, names="x")
     target = columns["x"] + 0.1 * columns["x"] ** 3 + 0.01 * np.random.default_rng(4).normal(size=80)

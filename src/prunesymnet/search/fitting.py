@@ -220,9 +220,10 @@ class Fitter:
         return replace(after, pruned=candidate.pruned) if after.heldout_mse < candidate.heldout_mse else candidate
 
     def with_an_operator_less(self, candidate: Candidate) -> None:
-        """Fit the formulas that are simpler by one operator: one of them may describe the rows in fewer bits."""
-        for form in reductions(candidate.expression):
-            self.consider(form, candidate.stage)
+        """Fit the formulas that are simpler by one operator, from where this one is: one of them may describe the rows
+        in fewer bits, and may have been fitted in vain from elsewhere."""
+        for form in reductions(candidate.expression, self.rows.train.columns):
+            self.improve(self.candidate(form, candidate.stage))
 
     def shrink(self, candidate: Candidate) -> Candidate:
         """The simplest that is left when operators are taken out as long as the formula stays as good: 1000*sin(x/1000)
@@ -236,7 +237,8 @@ class Fitter:
         while candidate.expression.complexity <= LONGEST_TO_SHRINK:
             good_enough = max(AS_GOOD * candidate.heldout_mse, self.rows.no_error_held_out)
             look = SECOND_LOOK if self.archive.is_exact(candidate) else FIRST_LOOK
-            smaller = [self.candidate(form, candidate.stage, look) for form in reductions(candidate.expression)]
+            forms = reductions(candidate.expression, self.rows.train.columns)
+            smaller = [self.candidate(form, candidate.stage, look) for form in forms]
             smaller = [one for one in smaller if one.heldout_mse <= good_enough]
             if not smaller:
                 return candidate

@@ -1,7 +1,7 @@
 """Formulas made from formulas: with a weight on every edge, with one operator less, without the smallest terms of its
 sums, without a needless abs, with exponentials and logarithms for powers that are nearly these."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -94,24 +94,39 @@ def merged_form(expression: Expression, data: Dataset, *, expand: bool = False) 
     return (merged, form) if simpler is merged else canonical_and_skeleton(simpler)
 
 
-def reductions(expression: Expression) -> list[Expression]:
+def reductions(expression: Expression, columns: Mapping[str, Array] | None = None) -> list[Expression]:
     """The formulas with one operator less: each operator replaced by one of its operands, with a free coefficient; a
-    function by its operand alone, where that would be no shorter.
+    function by its operand alone, where that would be no shorter. On a table's `columns` it is first replaced by the
+    line through its values, where that takes no symbol more: constants around it may make up for the offset.
 
     >>> from prunesymnet.expression import parse
     >>> print(*reductions(parse("sin(x) - y")), sep=" | ")
     x - y | 1.0*y
+    >>> smaller = reductions(parse("1.0*exp(0.5*x**2)"), {"x": np.array([1.0, 3.0])})[0]
+    >>> print(smaller.with_constants(np.round(smaller.constants, 3)))
+    0.223*exp(2.0*x)
     """
     found: dict[str, Expression] = {}
     for i, node in enumerate(postorder(expression)):
-        is_function = len(node.operands) == 1
         for operand in node.operands:
-            for instead in (Constant(1.0) * operand, operand) if is_function else (Constant(1.0) * operand,):
+            for instead in _instead(node, operand, columns):
                 smaller, form = canonical_and_skeleton(replaced(expression, i, instead))
                 if smaller.complexity < expression.complexity:
                     found.setdefault(form, smaller)
                     break
     return list(found.values())
+
+
+def _instead(node: Expression, operand: Expression, columns: Mapping[str, Array] | None) -> Iterator[Expression]:
+    """What to put in place of an operator, made of one of its operands."""
+    if columns is not None and operand.variables:
+        values, of = (evaluate(part, columns).values for part in (node, operand))
+        if np.isfinite(values + of).all() and np.ptp(of):
+            slope, offset = np.polyfit(of, values, 1)
+            yield Constant(float(offset)) + Constant(float(slope)) * operand
+    yield Constant(1.0) * operand
+    if len(node.operands) == 1:
+        yield operand
 
 
 def limits_of_powers(expression: Expression) -> list[Expression]:

@@ -16,6 +16,7 @@ from prunesymnet.expression import Expression, compile_expression, evaluate
 from prunesymnet.search.archive import Archive, Candidate
 from prunesymnet.search.settings import SearchSettings, SearchStatus
 from prunesymnet.search.stages.base import SAYS_SOMETHING, Context
+from prunesymnet.selection import NEAR_TIE
 
 TO_FINISH = 0.05  # of the time limit: for the last fits and the rounding
 TO_SPARE = 0.4  # seconds beyond the limit that finishing may take: even of a limit of 0.1 s, an answer is rounded
@@ -125,13 +126,16 @@ def is_short(formula: Expression, symbols: int = SPARE_SYMBOLS, constants: int =
 
 
 def stands_alone(candidate: Candidate, archive: Archive) -> bool:
-    """Whether a formula is not too long, and far ahead of all others that leave clearly more. Approximations come in
-    crowds: where one is found, there are others that fit about as well, or clearly better by what they leave."""
+    """Whether a formula is not too long, and far ahead of all others that leave clearly more, while no other describes
+    the rows nearly as well. Approximations come in crowds: where one is found, there are others that fit about as
+    well, or clearly better by what they leave."""
     if not is_short(candidate.expression, SYMBOLS_ALONE, CONSTANTS_ALONE) or is_outdone(candidate, archive):
         return False
-    clearly_more = WORSE * archive.unexplained(candidate)
-    others = [archive.length(other) for other in archive.known() if archive.unexplained(other) > clearly_more]
-    return archive.length(candidate) + ALONE < min(others, default=-math.inf)
+    clearly_more, length = WORSE * archive.unexplained(candidate), archive.length(candidate)
+    others = [other for other in archive.known() if other is not candidate]
+    worse = [archive.length(other) for other in others if archive.unexplained(other) > clearly_more]
+    nearly = (other for other in others if archive.length(other) < length + NEAR_TIE)
+    return length + ALONE < min(worse, default=-math.inf) and not any(nearly)
 
 
 def is_outdone(candidate: Candidate, archive: Archive) -> bool:
