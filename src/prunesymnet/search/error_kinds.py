@@ -78,8 +78,8 @@ class Shares(ErrorKind):
 
 
 class WithOutliers(ErrorKind):
-    """Errors of one size, but for some rows that are far off. A formula that these have led is off everywhere, so no
-    look at what it leaves rules them out."""
+    """Errors of one size, but for some rows that are far off. A formula that these have led is off everywhere:
+    nothing that it leaves rules them out."""
 
     loss = ROBUST
 
