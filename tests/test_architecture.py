@@ -87,7 +87,6 @@ LONG = {
     "expression/program.py:compile_expression": "one loop written for speed: it compiles every candidate",
     "operators/custom.py:make_operator": "a check and a column of the table for each of its parameters",
     "operators/custom.py:_probe_value": "a list of probes, each with the message that says what was wrong",
-    "coefficients/least_squares.py:_many": "one iteration of a batch, whose arrays all shrink together",
 }
 
 
