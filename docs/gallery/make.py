@@ -200,7 +200,7 @@ def section(entry: Entry, row: dict[str, Any]) -> list[str]:
     lines = [row["formula"]]
     lines += ["", row["named"], *(f"  {constant}" for constant in row["constants"])] if row["constants"] else []
     name = known_as(parse(row["formula"].partition(" = ")[2]))
-    known = f"Known as {name}. " if name else ""
+    known = f"Has the form of {name}. " if name else ""
     ties = ", ".join(f"`{tie.partition(' = ')[2]}`" for tie in row["ties"])
     others = f" The data hardly tell it from {ties}." if ties else ""
     return [

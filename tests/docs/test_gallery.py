@@ -45,5 +45,5 @@ def test_the_background_radiation_is_that_of_a_black_body():
 def test_a_section_says_names_and_ties_where_there_are_some(formula, ties):
     found = {"formula": formula, "named": "y = c1/x", "constants": ["c1 = 2"], "r2": 0.5, "rows": 9, "ties": ties}
     text = "\n".join(gallery.section(gallery.ENTRIES[0], found | {"status": "done", "commit": "abc"}))
-    assert ("Known as inverse proportion; also Boyle's law." in text) == (formula == "y = 2.0/x")
+    assert ("Has the form of inverse proportion; also Boyle's law." in text) == (formula == "y = 2.0/x")
     assert ("hardly tell it from `x`, `2*x`" in text) == bool(ties)

@@ -362,7 +362,7 @@ def test_a_well_known_formula_is_called_by_its_name(tmp_path):
     with blank_pictures():
         page = written(tmp_path, front_of(equation("1.0*a"), equation("1.0*a**2 - 1.0*b"), chosen=0))
         other = written(tmp_path, front_of(equation("1.0*a"), equation("1.0*a**2 - 1.0*b"), chosen=1))
-    assert page.texts["known"] == "Known as proportionality; also Hooke's law, Ohm's law, Hubble's law."
+    assert page.texts["known"] == "Has the form of proportionality; also Hooke's law, Ohm's law, Hubble's law."
     assert "known" not in other.texts
 
 

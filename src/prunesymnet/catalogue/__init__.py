@@ -6,6 +6,9 @@
 >>> known_as(parse("212.7*conc/(conc - 0.0641)"))
 ''
 
+What a name says is the form alone: that a table has exp(-9/(x + 4)) in it does not make it one of vapour pressures. Who
+shows a name says so, "has the form of Antoine's vapour pressure".
+
 `forms` has the table of formulas, `matching` says when a formula is one of them.
 """
 

@@ -2,7 +2,7 @@
 
 A form is written with columns x, y, z and w and with constants of other letters, which are free. Whole numbers are part
 of the form, and so are the exponents that are numbers. A constant is positive unless `any_sign` names it: with another
-sign, a law is another law.
+sign, a law is another law. Of two with the same form, the one that leaves fewer signs open is taken where it fits.
 """
 
 from dataclasses import dataclass
@@ -38,8 +38,11 @@ FORMS = (
     _form("a*x**(3/2)", "Kepler's third law"),
     _form("a*sqrt(x)", "a square-root law", "the period of a pendulum", "Torricelli's law"),
     _form("a*x**4", "Stefan-Boltzmann's law"),
-    _form("a*x**n", "a power law", "Freundlich's isotherm", "allometry", any_sign="n"),
-    _form("a + b*x**n", "a power law on an offset", "Herschel-Bulkley's fluid", "Phillips's curve", any_sign="abn"),
+    _form("a*x**n", "a power law", "Freundlich's isotherm", "allometry"),
+    _form("a*x**(-n)", "an inverse power law"),
+    _form("a + b*x**n", "a power law on an offset", any_sign="abn"),
+    _form("b*x**n + a", "Herschel-Bulkley's fluid", "a power law on an offset"),
+    _form("b*x**(-n) - a", "Phillips's curve", "an inverse power law on an offset"),
     _form("a + b/sqrt(x)", "Hall-Petch's strength of grains"),
     _form("a + b/x**2", "Cauchy's dispersion"),
     _form("a + b*log(x)", "a logarithmic law", "Nernst's potential", "Weber-Fechner's law", "Tafel's law",
@@ -61,13 +64,15 @@ FORMS = (
     # Saturation.
     _form("a*x/(b + x) | a/(1 + b/x)", "Michaelis-Menten's rate of an enzyme", "Langmuir's isotherm",
           "Monod's growth", "Holling's type II response"),
+    _form("a*x/(b + x) + c | a/(1 + b/x) + c", "Michaelis-Menten's rate on a background",
+          "a saturating curve on an offset"),
     _form("a*x/(b + x) - c | a/(1 + b/x) - c", "Michaelis-Menten's rate less a constant",
           "Monod's growth less maintenance"),
     _form("a*x/(b + x + c*x**2)", "Haldane's inhibition by the substrate"),
     _form("a*x**2/(b + x**2) | a/(1 + b/x**2)", "Hill's equation with exponent 2", "Holling's type III response"),
     _form("a*x**n/(b + x**n) | a/(1 + b*x**(-n))", "Hill's equation"),
     _form("a/(1 + b*x**n)", "Hill's inhibition"),
-    _form("d + a/(1 + b*x**n)", "the four-parameter logistic curve", any_sign="adn"),
+    _form("d + a/(1 + b*x**n) | d + a*x**n/(b + x**n)", "the four-parameter logistic curve", any_sign="adn"),
     _form("a*x/((1 - x)*(1 + b*x))", "the BET isotherm"),
     _form("a*x/(b + x + c*y)", "competitive inhibition of an enzyme", "Langmuir's isotherm of two gases"),
     _form("-a*sqrt(x)/(1 + b*sqrt(x))", "Debye-Hueckel's law"),

@@ -58,7 +58,8 @@ def known_as(formula: Expression) -> str:
             fitting = [(rule(text, form.any_sign), form) for form, text in forms[shape[0]]]
             fitting = [(one, form) for one, form in fitting if one.holds(shape[1])]
             if fitting:
-                return str(min(fitting, key=lambda pair: pair[0].freedom())[1])  # the most special one
+                # The most special one.
+                return str(min(fitting, key=lambda pair: (pair[0].freedom(), len(pair[1].any_sign)))[1])
     return ""
 
 

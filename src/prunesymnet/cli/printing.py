@@ -29,7 +29,7 @@ def _details(front: "Front") -> str:
     from prunesymnet.expression import to_text
 
     lines = [str(front), ""]
-    lines += [f"  known as {front.best.known_as}"] * bool(front.best.known_as)
+    lines += [f"  has the form of {front.best.known_as}"] * bool(front.best.known_as)
     lines += [f"  {line}" for line in constants_text(front.best)]
     lines += [f"  {line}" for line in front.best.shape]
     lines += [f"  {part} = {to_text(formula, digits=6)}" for part, formula in front.best.parts.items()]

@@ -233,7 +233,7 @@
     versus.style.maxWidth = "14rem";
     versus.style.fontSize = "0.86rem";
     card.replaceChildren(h("div", {class: `big${it.text.length > 70 ? " long" : ""}`, tabindex: 0, role: "region", "aria-label": it.text}, it.math ? h("span", {math: it.math}) : h("code", {}, it.text)),
-      it.known_as ? h("p", {class: "known"}, `Known as ${it.known_as}`) : "",
+      it.known_as ? h("p", {class: "known"}, `Has the form of ${it.known_as}`) : "",
       it.parts.length ? h("p", {class: "parts", "aria-label": "The parts of the template"}, it.parts.map(([name, math]) => h("span", {}, `${name} = `, h("span", {math})))) : "",
       h("dl", {class: "numbers"}, it.numbers.map(([name, value, note]) => h("div", {}, h("dt", {}, name), h("dd", {}, value, h("small", {}, note))))),
       ...(it.undefined ? [h("p", {class: "note"}, `It has no value in ${it.undefined} of ${it.rows} rows.`)] : []),
