@@ -169,6 +169,7 @@ def test_a_name_that_is_none(loss):
     [
         ("poisson", [1, -2, 3], "at least 0; it is negative in row 2"),
         ("relative", [1, 2, 0], "which is 0 in row 3"),
+        ("relative", [1, 1e-200, 2], "the square of the target, which is 0 in row 2"),
         ("huber", [0] * 9 + [1], "one value in three quarters"),
         ("absolute", [0] * 9 + [1], "one value in three quarters"),
     ],

@@ -106,3 +106,11 @@ def test_a_function_chooses_a_row():
     assert shown.chosen == 0
     with pytest.raises(ValueError, match="must return a row of the front"):
         search_by_category(data, "site", places, replace(FEW, selection=lambda frame: len(frame)))
+
+
+@pytest.mark.filterwarnings("ignore:target .* is .* in every row")
+@pytest.mark.parametrize("value", [3.0, 0.0])
+def test_a_target_that_does_not_vary_is_a_number(value):
+    data, places = table()
+    shown = search_by_category(data.with_target(np.full(data.rows, value), "t"), "site", places, FEW)
+    assert shown.best.text() == f"{value:g}"

@@ -34,6 +34,7 @@ def test_values_of_one_size_or_with_weights_of_their_own_make_no_difference():
     assert not makes_a_difference(make_dataset(X, 100 + X))
     assert not makes_a_difference(make_dataset(X, LAW - LAW[3]))  # a share of 0 is nothing
     assert not makes_a_difference(make_dataset(X, LAW, weights=X))
+    assert not makes_a_difference(make_dataset(X, np.where(X < 5, LAW, 1e-200)))  # nor is one of next to nothing
 
 
 def test_the_bits_are_those_of_the_normal_distributions():

@@ -263,11 +263,12 @@ class Relative(Loss):
     """The squared relative error: the squared loss with weights 1/y**2, which is what a table is given for it."""
 
     def prepared(self, y: Array, weights: Weights) -> Loss:
-        if not y.all():
-            rows = np.flatnonzero(y == 0).tolist()
+        with np.errstate(all="ignore"):
+            rows = np.flatnonzero(~np.isfinite(1 / y**2)).tolist()
+        if rows:
             raise cell_error(
-                f"loss='relative' divides by the target, which is 0 in {in_rows(rows)}; drop these rows, or give "
-                "sample weights of your own",
+                f"loss='relative' divides by the square of the target, which is 0 in {in_rows(rows)}; drop these rows, "
+                "or give sample weights of your own",
                 rows,
             )
         return self

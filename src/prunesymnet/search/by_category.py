@@ -52,7 +52,7 @@ SHARE_OF_SEARCHES = 0.7  # of the time: the rest is for fits of what they find
 LEAST = 0.01  # seconds for a part whose turn comes after all time is used
 MOST_FORMS = 40  # forms that are fitted by category, those first that came up in most searches and are simplest
 STARTS = 48  # points from which a form is fitted to all rows and to each category
-SMALLEST = 1e-300  # a standard error of 0 has no inverse
+SMALLEST = 1e-150  # a standard error: the square of 0, or of less, has no inverse
 STAGE = "categories"  # what it is called while forms are fitted by category
 MOST_CONSTANTS = 8  # of a form, by category: of more, hardly any is the same law everywhere
 
@@ -172,7 +172,8 @@ def _forms(
             break
     fine = [entry for entry in known.values() if 0 < len(entry[1].constants) <= MOST_CONSTANTS]
     ranked = sorted(fine, key=lambda entry: (-entry[0], entry[1].complexity))
-    return [form for _, form in ranked[:MOST_FORMS]], fits, status
+    forms = [form for _, form in ranked[:MOST_FORMS]]
+    return forms or [Constant(1.0)], fits, status  # of a target that is 3 everywhere, no form has a constant
 
 
 class _Judge:

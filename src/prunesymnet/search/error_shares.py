@@ -36,7 +36,9 @@ INNER_KNOTS = 2  # of a smooth curve through the rows: enough for a peak or a st
 def makes_a_difference(data: Dataset) -> bool:
     """Whether the values are so different that errors in proportion to them would be seen: the bits that are won where
     errors are shares, and lost where they are alike."""
-    return data.weights is None and bool(data.y.all()) and weight_bits(1 / data.y**2) > NEAR_TIE
+    with np.errstate(divide="ignore", over="ignore"):
+        weights = 1 / data.y**2
+    return data.weights is None and bool(np.isfinite(weights).all()) and weight_bits(weights) > NEAR_TIE
 
 
 def grow_with_target(data: Dataset, residual: Array) -> bool:
