@@ -34,7 +34,7 @@ from prunesymnet.operators.operator import CALL
 Array = NDArray[np.float64]
 
 BITS_PER_SYMBOL = 3.0  # one of eight, about as many as a formula is written with
-ORDINARY = 4  # exponents of laws: up to this, and fractions with such denominators
+ORDINARY = 4.0  # exponents of laws: up to this, and down to its inverse
 RARER = 2.0  # bits for each doubling beyond: twice as large, a quarter as frequent
 IRRATIONAL = 6.0  # bits: of the numbers of a formula, few are made with pi, roots or e
 MOST_DIGITS = 52.0  # bits of a float
@@ -94,15 +94,12 @@ def _number_bits(polynomial: Polynomial) -> float:
 def _rarity_bits(node: Expression, number: Polynomial) -> float:
     """What is added for an exponent that laws rarely have: one that is far from 1, such as that of `T**27` or
     `R**0.01`, stands for an exponential or a logarithm."""
-    value = number.coefficients.get(0)
-    if isinstance(node, Constant) and node.is_free:
-        size = abs(node.value)
-        sizes = [max(size, 1 / size)] if size else []
-    elif value is not None and not number.variable:
-        sizes = [abs(value.numerator), value.denominator]
-    else:
-        sizes = []
-    return RARER * sum(math.log2(size / ORDINARY) for size in sizes if size > ORDINARY)
+    value = node.value if isinstance(node, Constant) else number.coefficients.get(0)
+    if number.variable or not value:
+        return 0.0
+    size = abs(float(value))
+    size = max(size, 1 / size)
+    return RARER * math.log2(size / ORDINARY) if size > ORDINARY else 0.0
 
 
 def _polynomial_bits(polynomial: Polynomial) -> float:
