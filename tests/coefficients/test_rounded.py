@@ -9,7 +9,7 @@ from scipy.optimize import curve_fit
 
 from prunesymnet.coefficients import Fit, FitStatus, snap
 from prunesymnet.coefficients.fit import measure
-from prunesymnet.coefficients.rounded import counterparts, exact_numbers, free_fit, freed_at
+from prunesymnet.coefficients.rounded import counterparts, exact_numbers, free_fit, freed_at, is_excluded
 from prunesymnet.data import make_dataset
 from prunesymnet.equations import Equation
 from prunesymnet.expression import compile_expression, parse, to_text
@@ -119,3 +119,12 @@ def test_other_formulas_are_no_counterparts():
         counterparts(parse("2.0*x"), parse("x + 2"))
     with pytest.raises(ValueError, match="numbers free"):
         counterparts(parse("1.0 + 2"), parse("x + 2"))
+
+
+@pytest.mark.parametrize(
+    ("text", "excluded"), [("3*exp(-x/2)", False), ("3*exp(-x/3) + x/9", True), ("3.2*exp(-x/2)", False)]
+)
+def test_a_number_is_excluded_outside_of_its_interval_in_the_fit_with_free_numbers(text, excluded):
+    data = table(3 * np.exp(-X / 2) + (X / 9 if "9" in text else 0.0))
+    rounded = found(text, data, before="1.0*exp(-1.0*x)" + (" + 1.0*x" if "9" in text else ""))
+    assert is_excluded(rounded, free_fit(rounded, data), data, 0.99) is excluded

@@ -243,3 +243,12 @@ def test_an_exponential_is_chosen_though_only_a_high_power_was_found():
     table = make_dataset(x, np.exp(-(x**2) / 2) + 0.05 * rng.normal(size=100), names=["x"], target="t")
     best, _ = finished(table, "1.0*x", "1e59*(x**2 + 60.0)**(-33.0)")
     assert skeleton(best.before_rounding or best.expression) == skeleton(parse("2.0*exp(-3.0*x**2)"))
+
+
+def test_a_number_that_the_rows_rule_out_is_not_what_a_constant_is_rounded_to():
+    x = np.linspace(1, 5, 40)
+    table = make_dataset(x, 2.3 * x + 0.1 * np.cos(17 * x**2), names=["x"])
+    finish = Finish(Rows.of(table, SETTINGS), SETTINGS.rules(columns=table.columns), SETTINGS)
+    ruled_out, fine = (replace(measure(parse(f"{a}*x"), table), before_rounding=parse("2.3*x")) for a in ("2", "23/10"))
+    assert finish.as_rows_allow(ruled_out).expression.constants == pytest.approx([2.3], rel=0.01)
+    assert finish.as_rows_allow(fine) is fine

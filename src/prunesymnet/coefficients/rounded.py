@@ -28,6 +28,7 @@ from prunesymnet.coefficients.bases import basis_of
 from prunesymnet.coefficients.fit import Fit, FitSettings, fit
 from prunesymnet.coefficients.least_squares import RANK_TOLERANCE, levenberg_marquardt
 from prunesymnet.coefficients.snapping import INVISIBLE
+from prunesymnet.coefficients.uncertainty import covariance, students_t
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Apply, Constant, Expression, apply, compile_expression, postorder
 from prunesymnet.expression.canonical.terms import constant_value
@@ -50,6 +51,15 @@ def free_fit(found: Fit, data: Dataset, settings: FitSettings | None = None) -> 
     start = freed_at(found.expression, places)
     fitted = fit(start, data, settings=settings)
     return fitted if fitted.mse <= found.mse else replace(found, expression=start)
+
+
+def is_excluded(rounded: Fit, free: Fit, data: Dataset, confidence: float) -> bool:
+    """Whether a number of a rounded formula lies outside of the interval that the fit with free numbers has for it."""
+    numbers = counterparts(free.expression, rounded.expression)
+    values, errors = np.array(free.expression.constants), np.sqrt(np.diagonal(covariance(free.expression, data)))
+    written = np.array([constant_value(number) for number in numbers])
+    reach = students_t(data.measurements - len(values), confidence) * errors
+    return bool((np.abs(written - values) > reach)[[not is_free(number) for number in numbers]].any())
 
 
 def _determined(rounded: Expression, before: Expression, data: Dataset) -> list[int]:

@@ -14,6 +14,7 @@ from prunesymnet.coefficients import Fit, FitSettings, fit, snap
 from prunesymnet.coefficients.description import cost_bits, description_length, residual_bits
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.coefficients.pure_numbers import pure_numbers
+from prunesymnet.coefficients.rounded import free_fit, is_excluded
 from prunesymnet.coefficients.snapping import as_read
 from prunesymnet.data import Dataset
 from prunesymnet.equations import Equation, Front
@@ -40,6 +41,7 @@ ROWS_TO_ROUND = 20_000  # of a larger table: the roundings are tried on these, a
 LEAST_PATIENCE = 0.1  # seconds: even in a hurry, some constants are rounded
 EVALUATIONS = 10  # of a formula on all rows, and of its derivatives, that the last fit and the error bars take
 SIMPLER = 8  # formulas that are simpler than those, to be looked at and shown
+RULED_OUT = 0.99  # confidence of the interval that a number lies outside of: so few that are true would be lost
 PURE_NUMBERS = math.log2(20)  # bits: odds of 20 to 1 that the unit of a measured column is not that of nature
 
 
@@ -120,6 +122,8 @@ class Finish:
         """A fit with its constants rounded before the deadline, the length and the form."""
         used, snapping, deadline = self.rows.used, self.settings.snapping, self.deadline
         after = snap(found.expression, used, settings=snapping, deadline=deadline, allow=self.may_be_written)
+        if time.monotonic() < deadline:
+            after = self.as_rows_allow(after)
         length = min(self.length_with_units(reading) for reading in (after, found))
         readings = [after]
         may_read = snapping.closed_forms and not snapping.only_integers and time.monotonic() < deadline
@@ -132,6 +136,17 @@ class Finish:
                 readings, length = [again, read, after], shorter
         shown = [reading for reading in readings if self.may_be(reading.expression) and self.is_shown(reading)]
         return with_plain_formula((*shown, found)[0], used), length, skeleton(found.expression)
+
+    def as_rows_allow(self, rounded: Fit) -> Fit:
+        """A rounded formula; rounded anew, or with free numbers, where the rows rule a number out once all are free:
+        one that came with a proposal was never compared with what fits best."""
+        used = self.rows.used
+        free = free_fit(rounded, used)
+        if free is None or not is_excluded(rounded, free, used, RULED_OUT):
+            return rounded
+        again = snap(free.expression, used, settings=self.settings.snapping, allow=self.may_be_written)
+        beside = free_fit(again, used)
+        return free if beside is not None and is_excluded(again, beside, used, RULED_OUT) else again
 
     def plain(self, fits: Iterable[Fit]) -> Iterator[tuple[Fit, float, str]]:
         """Fits as they are, with their lengths and forms."""
