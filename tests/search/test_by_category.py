@@ -5,9 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from clocks import Clock
 from models import SHORTCUTS
+from prunesymnet.coefficients import FitSettings
+from prunesymnet.coefficients.by_category import fit_by_category
 from prunesymnet.data import make_dataset
 from prunesymnet.errors import DataError
+from prunesymnet.expression import parse
 from prunesymnet.search import Constraints, SearchSettings, search, search_by_category
 
 # Power laws and polynomials alone: what a law of categories needs of a search is a form.
@@ -114,3 +118,13 @@ def test_a_target_that_does_not_vary_is_a_number(value):
     data, places = table()
     shown = search_by_category(data.with_target(np.full(data.rows, value), "t"), "site", places, FEW)
     assert shown.best.text() == f"{value:g}"
+
+
+def test_the_fits_of_categories_share_the_time_limit(monkeypatch):
+    data, places = table(noise=0.1)
+    data = data.with_loss("absolute")
+    clock = Clock(step=1.0)
+    monkeypatch.setattr("time.monotonic", clock)
+    form = parse("a[site]*x + b[site]*z + c[site]")
+    fit_by_category(form, data, {"site": places}, settings=FitSettings(starts=4, time_limit=30))
+    assert clock.now < 150  # looked at once by each fit, and once in each of its steps

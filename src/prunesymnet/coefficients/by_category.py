@@ -16,6 +16,7 @@ rows together first, with one value for all categories; from there to the rows o
 once from what came out.
 """
 
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
@@ -27,6 +28,7 @@ from prunesymnet.expression import Expression
 from prunesymnet.expression.categories import Groups, constant_of, expand, indexed
 
 STARTS = 24  # points from which the constants of one category are fitted, beside those of all rows together
+LEAST = 1e-3  # seconds for a fit whose turn comes after all time is used
 ALL_BUT = 0.99  # R² of a category from the constants of all rows: less, and it is fitted from other points, too
 
 
@@ -42,18 +44,24 @@ def fit_by_category(
     no columns are constants. `first` are values to start from, by the names of constants (`a[site=north]`), where these
     are known."""
     settings = settings or FitSettings()
+    deadline = time.monotonic() + settings.time_limit
     parameters = [name for name in form.variables if name not in data.names]
     if first is not None:
         return _together(form, data, groups, [first], settings)
     pooled = fit(form, data, parameters=parameters, settings=settings)
     form = form if pooled.form is None else pooled.form
-    each = _one_by_one(form, data, groups, pooled.parameters, settings)
+    each = _one_by_one(form, data, groups, pooled.parameters, settings, deadline)
     starts = [_spread(form, groups, pooled.parameters, {}), _spread(form, groups, pooled.parameters, each)]
     shared = set(parameters) - set(indexed(form))
     if shared and each:
         middle = {name: float(np.median([at[name] for at in each.values()])) for name in shared}
         starts.append(_spread(form, groups, {**pooled.parameters, **middle}, each))
-    return _together(form, data, groups, starts, settings)
+    return _together(form, data, groups, starts, _until(deadline, settings))
+
+
+def _until(deadline: float, settings: FitSettings) -> FitSettings:
+    """The settings with the time that is left; where none is, constants stay nearly as they stand."""
+    return replace(settings, time_limit=max(deadline - time.monotonic(), LEAST))
 
 
 def _together(
@@ -67,7 +75,12 @@ def _together(
 
 
 def _one_by_one(
-    form: Expression, data: Dataset, groups: Groups, pooled: Mapping[str, float], settings: FitSettings
+    form: Expression,
+    data: Dataset,
+    groups: Groups,
+    pooled: Mapping[str, float],
+    settings: FitSettings,
+    deadline: float,
 ) -> dict[tuple[str, str], dict[str, float]]:
     """The constants of the form on the rows of each category alone, from those of all rows; by column and category.
     Categories of fewer rows than constants are left out."""
@@ -78,7 +91,7 @@ def _one_by_one(
             rows = np.flatnonzero(data.columns[place])
             if len(rows) <= max(len(numbers.constants), 1):
                 continue
-            few = replace(settings, starts=min(settings.starts, STARTS))
+            few = _until(deadline, replace(settings, starts=min(settings.starts, STARTS)))
             near = fit(form, data.take(rows), parameters=list(pooled), settings=few, first=[pooled])
             fresh = near if near.r2 > ALL_BUT else fit(form, data.take(rows), parameters=list(pooled), settings=few)
             found[column, category] = min(near, fresh, key=lambda one: one.mse).parameters

@@ -102,7 +102,7 @@ def search_by_category(
     table = Categories(data, column, places)
     if not table.numbers:
         raise DataError(f"constants_per must leave a column to explain the target by, and {column!r} is the only one")
-    live, judge, every = Live([watch] if watch else [], limits), _Judge(table, settings), list[Equation]()
+    live, judge, every = Live([watch] if watch else [], limits), _Judge(table, settings, limits), list[Equation]()
     with np.errstate(all="ignore"):
         forms, fits, status = _forms(table, settings, limits, live)
         end = limits.seconds + TO_SPARE if status.is_by_hand else math.inf
@@ -140,7 +140,7 @@ def _forms(
 ) -> tuple[list[Expression], int, SearchStatus]:
     """The forms that searches of parts of the rows come up with, numbers with a point for all their constants: the most
     frequent and simplest first; how many formulas were fitted, and how the last search ended."""
-    parts, to_look_at = list(table.parts()), _Judge(table, settings)
+    parts, to_look_at = list(table.parts()), _Judge(table, settings, limits)
 
     def whole(formula: Expression) -> Iterator[Entry]:
         form = canonical(formula)
@@ -179,8 +179,8 @@ def _forms(
 class _Judge:
     """Fits forms by category, and says how long their descriptions are."""
 
-    def __init__(self, table: Categories, settings: SearchSettings) -> None:
-        self.table, self.data, self.settings = table, table.data, settings
+    def __init__(self, table: Categories, settings: SearchSettings, limits: Limits) -> None:
+        self.table, self.data, self.settings, self.limits = table, table.data, settings, limits
         self.rules, self.fits = settings.rules(columns=self.data.columns), 0
         self.no_error = Rows.of(self.data, settings).no_error
 
@@ -213,7 +213,8 @@ class _Judge:
 
     def fit(self, form: Expression, first: dict[str, float] | None) -> Fit:
         self.fits += 1
-        look = FitSettings(starts=STARTS if first is None else 1, seed=self.settings.seed)
+        left = max(self.limits.time_limit - self.limits.seconds, TO_SPARE)
+        look = FitSettings(starts=STARTS if first is None else 1, seed=self.settings.seed, time_limit=left)
         return fit_by_category(form, self.data, self.table.groups, settings=look, first=first)
 
     def by_scatter(self, form: Expression, found: Fit) -> list[str]:
