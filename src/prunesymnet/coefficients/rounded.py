@@ -54,11 +54,16 @@ def free_fit(found: Fit, data: Dataset, settings: FitSettings | None = None) -> 
 
 
 def is_excluded(rounded: Fit, free: Fit, data: Dataset, confidence: float) -> bool:
-    """Whether a number of a rounded formula lies outside of the interval that the fit with free numbers has for it."""
+    """Whether a number of a rounded formula lies outside of the interval that the fit with free numbers has for it; a
+    row counts once here, so that a formula does not hang on whether weights are counts."""
     numbers = counterparts(free.expression, rounded.expression)
-    values, errors = np.array(free.expression.constants), np.sqrt(np.diagonal(covariance(free.expression, data)))
+    values = np.array(free.expression.constants)
+    freedom = data.rows - len(values)
+    if freedom <= 0:
+        return False
+    variances = np.diagonal(covariance(free.expression, data)) * (data.measurements - len(values)) / freedom
+    reach = students_t(freedom, confidence) * np.sqrt(variances)
     written = np.array([constant_value(number) for number in numbers])
-    reach = students_t(data.measurements - len(values), confidence) * errors
     return bool((np.abs(written - values) > reach)[[not is_free(number) for number in numbers]].any())
 
 

@@ -3,6 +3,7 @@ sums, without a needless abs, with exponentials and logarithms for powers that a
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,8 +97,8 @@ def merged_form(expression: Expression, data: Dataset, *, expand: bool = False) 
 
 def reductions(expression: Expression, columns: Mapping[str, Array] | None = None) -> list[Expression]:
     """The formulas with one operator less: each operator replaced by one of its operands, with a free coefficient; a
-    function by its operand alone, where that would be no shorter. On a table's `columns` it is first replaced by the
-    line through its values, where that takes no symbol more: constants around it may make up for the offset.
+    function by its operand alone, where that would be no shorter. On a table's `columns` also by the line through its
+    values, where that takes no symbol more: constants around it may make up for the offset.
 
     >>> from prunesymnet.expression import parse
     >>> print(*reductions(parse("sin(x) - y")), sep=" | ")
@@ -109,24 +110,25 @@ def reductions(expression: Expression, columns: Mapping[str, Array] | None = Non
     found: dict[str, Expression] = {}
     for i, node in enumerate(postorder(expression)):
         for operand in node.operands:
-            for instead in _instead(node, operand, columns):
-                smaller, form = canonical_and_skeleton(replaced(expression, i, instead))
-                if smaller.complexity < expression.complexity:
-                    found.setdefault(form, smaller)
-                    break
+            times = Constant(1.0) * operand
+            lines = [] if columns is None else _lines(node, operand, columns)
+            for tried in (lines, [times, operand] if len(node.operands) == 1 else [times]):
+                forms = (canonical_and_skeleton(replaced(expression, i, instead)) for instead in tried)
+                smaller = (entry for entry in forms if entry[0].complexity < expression.complexity)
+                for reduced, form in islice(smaller, 1):
+                    found.setdefault(form, reduced)
     return list(found.values())
 
 
-def _instead(node: Expression, operand: Expression, columns: Mapping[str, Array] | None) -> Iterator[Expression]:
-    """What to put in place of an operator, made of one of its operands."""
-    if columns is not None and operand.variables:
-        values, of = (evaluate(part, columns).values for part in (node, operand))
-        if np.isfinite(values + of).all() and np.ptp(of):
-            slope, offset = np.polyfit(of, values, 1)
-            yield Constant(float(offset)) + Constant(float(slope)) * operand
-    yield Constant(1.0) * operand
-    if len(node.operands) == 1:
-        yield operand
+def _lines(node: Expression, operand: Expression, columns: Mapping[str, Array]) -> list[Expression]:
+    """The line of its operand that is nearest to an operator; none where there is none."""
+    if not operand.variables:
+        return []
+    values, of = (evaluate(part, columns).values for part in (node, operand))
+    if not np.isfinite(values + of).all() or not np.ptp(of):
+        return []
+    slope, offset = np.polyfit(of, values, 1)
+    return [Constant(float(offset)) + Constant(float(slope)) * operand]
 
 
 def limits_of_powers(expression: Expression) -> list[Expression]:
