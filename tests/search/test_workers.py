@@ -108,7 +108,7 @@ def test_the_search_is_the_same_with_workers(at_once, alone):
     with joblib.parallel_config("threading", n_jobs=2):
         found = search(noisy_table(), replace(SMALL, workers=0))
     assert told(found) == alone
-    assert at_once[0]._number
+    assert at_once[0]._number  # of works that others were given
 
 
 def test_it_is_the_same_in_other_processes_with_the_users_own_functions(at_once):
@@ -116,7 +116,7 @@ def test_it_is_the_same_in_other_processes_with_the_users_own_functions(at_once)
     settings = replace(SMALL, operators=("+", "*", "exp", halved), loss=lambda error: error**2, max_fits=25)
     one, two = (told(search(noisy_table(), replace(settings, workers=count))) for count in (1, 2))
     assert one == two
-    assert at_once[0]._number
+    assert at_once[0]._number  # of works that others were given
 
 
 def test_the_next_level_is_begun_ahead_and_is_the_same(at_once, monkeypatch):
@@ -348,7 +348,7 @@ def test_a_dask_cluster_does_the_same(at_once, alone):
         joblib.parallel_config("dask"),
     ):
         assert told(search(noisy_table(), replace(SMALL, workers=0))) == alone
-        assert at_once[0]._number
+        assert at_once[0]._number  # of works that others were given
         processes = list(client.run(os.getpid).values())
 
         def kill_one(_update):  # in the middle
@@ -388,6 +388,6 @@ def test_ray_does_the_same(at_once, alone):
     try:
         with joblib.parallel_config("ray", n_jobs=2):
             assert told(search(noisy_table(), replace(SMALL, workers=0))) == alone
-        assert at_once[0]._number
+        assert at_once[0]._number  # of works that others were given
     finally:
         ray.shutdown()

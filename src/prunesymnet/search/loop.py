@@ -446,11 +446,9 @@ class _Search(TriesKinds):
                 for proposal, pruned in zip(batch.proposals, batch.pruned, strict=True):
                     self.fitter.consider(proposal.expression, stage.name, pruned=pruned)
             else:
-                proposals, leave = (
-                    self.allowed(batch.proposals, context),
-                    unexplained_of(context.problem, self.fitter.known),
-                )
-                self.fit(stage.name, self.waiting.add(stage.name, proposals, leave), context)
+                proposals = self.allowed(batch.proposals, context)
+                unexplained = unexplained_of(context.problem, self.fitter.known)
+                self.fit(stage.name, self.waiting.add(stage.name, proposals, unexplained), context)
             if self.is_over(stage.name):
                 return True
             if batch.then_fit and self.fit_waiting(batch.then_fit, context):

@@ -26,7 +26,7 @@ FINAL = ("polynomials", "networks")  # stages whose exact formulas are final: al
 MAY_BE_MISSED = (1e-4, 1e-3, 1e-2)  # of the variation, by level: if no more can be hidden, the level may end
 # The same for the search, when a level is over: another takes ten times as long, and rarely finds it.
 MAY_BE_LEFT = 1e-2
-# The same of errors: those of an instrument leave more, so that less may well be a formula's own error.
+# Of the variation: instruments leave more, so that what is less may well be a formula's own error.
 MEASURED = 1e-12
 ROWS_TO_CHECK = 2000  # for noise: more rows than banks are scanned with, so that less can be hidden
 BANK = 400  # nodes whose pairs are tried on the residuals
@@ -153,8 +153,9 @@ def looks_like_noise(
 ) -> bool:
     """Whether what a formula leaves looks like noise: nothing in the bank explains more of it than chance would, and
     either a whole level of the search has found nothing better (it is `settled`), or what could hide behind that
-    chance is a small part of the variation: what `may_be_left`, or by the level. Of what is left by less than a
-    millionth, only the first tells: a formula that is nearly right leaves errors that are as hard to explain."""
+    chance is a small part of the variation: what `may_be_left`, or by the level. Where it leaves less than a millionth
+    of the target's spread, it must be settled: a formula that is nearly right leaves errors that are as hard to
+    explain."""
     if chosen is None or (1 - chosen.r2 > SAYS_SOMETHING and not settled):
         return False
     settings, names = context.settings, set(context.problem.columns) | set(chosen.expression.variables)
@@ -177,7 +178,7 @@ def looks_like_noise(
 
 def hidden_share(context: Context, chosen: Fit) -> float | None:
     """What share of its residual a formula may have missed without anyone seeing it: any pair of nodes that explains
-    more than this would stand out from the best of as many pairs by chance. None if one does."""
+    more than this would stand out from the best of as many pairs by chance. None if a pair does, or a single node."""
     problem = context.problem
     values, jacobian = compile_expression(chosen.expression).values_and_jacobian(problem.data.columns)
     jacobian = problem.scaled(jacobian)

@@ -17,6 +17,7 @@ constant whose unit is still open, as both are in a product of two, is told none
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
@@ -32,6 +33,8 @@ Array = NDArray[np.float64]
 CONSISTENT = 1e-6  # of what is left of the equations of a formula that is sound; exponents are fitted to some digits
 LARGEST_DENOMINATOR = 12  # of an exponent that is a fraction
 DIGITS = 3  # of a power that is no fraction: that of a constant before a fitted power
+# Of a text, which is read from the left: m/s*K has the K above.
+QUOTIENT = re.compile(r"([^/()]+)/\s*(?:([^/()*·\s]+)|\(([^/()]+)\))")
 SI = {
     "length": "m",
     "mass": "kg",
@@ -188,16 +191,16 @@ def _with_powers(vector: Array, known: Mapping[str, Array]) -> Iterator[str]:
 
 
 def _grouped(text: str) -> str:
-    return f"({text})" if any(sign in text for sign in "*/ ") else text
+    return f"({text})" if any(sign in text for sign in "*·/ ") else text
 
 
 def _inverse(text: str) -> str:
     """One by a unit: L/mg for mg/L."""
-    above, quotient, below = text.partition("/")
-    if not quotient or "/" in below or "(" in above:
+    quotient = QUOTIENT.fullmatch(text)
+    if quotient is None:
         return f"1/{_grouped(text)}"
-    below = below.removeprefix("(").removesuffix(")")
-    return below if above.strip() == "1" else f"{below}/{_grouped(above)}"
+    above, below = quotient[1].strip(), (quotient[2] or quotient[3]).strip()
+    return below if above == "1" else f"{below}/{_grouped(above)}"
 
 
 def _by_bases(vector: Array, units: TableUnits) -> str:
@@ -222,8 +225,9 @@ def _by_bases(vector: Array, units: TableUnits) -> str:
 
 def _raised(symbol: str, power: float) -> str:
     near = Fraction(power).limit_denominator(LARGEST_DENOMINATOR)
+    base = symbol if symbol.isalpha() else f"({symbol})"  # (m^2)^2
     if abs(power - near) > CONSISTENT:
-        return f"{_grouped(symbol)}^{power:.{DIGITS}g}"
+        return f"{base}^{power:.{DIGITS}g}"
     if near == 1:
         return _grouped(symbol)
-    return f"{_grouped(symbol)}^{near}" if near.denominator == 1 else f"{_grouped(symbol)}^({near})"
+    return f"{base}^{near}" if near.denominator == 1 else f"{base}^({near})"
