@@ -233,7 +233,11 @@ def test_a_law_does_not_stand_alone_where_nothing_is_known_beside_it():
 
 
 def test_a_law_does_not_stand_alone_beside_one_that_is_nearly_as_short():
-    assert not is_alone(1e-4, (*LIKE_IT, "1.0*exp(-0.5*x) + abs(x)/(x + 0.1)"))
+    assert not is_alone(1e-4, (*LIKE_IT, "1.0*exp(-0.5*x) + x/(x + 1/5)"))
+
+
+def test_a_law_stands_alone_beside_itself_in_other_words():
+    assert is_alone(1e-4, (*LIKE_IT, "1.0*exp(-0.5*x) + abs(x)/(x + 0.1)"))
 
 
 def test_a_formula_is_outdone_by_one_that_explains_clearly_more_and_not_by_further_constants():

@@ -27,7 +27,11 @@ def basis_in_turn(columns: Array, dependent: float) -> Array:
     """An orthonormal basis [dimensions, rows] of what columns [columns, rows] span, made from one after the other. One
     of which those before it leave no more than `dependent` of its length adds nothing."""
     q, r = np.linalg.qr(of_length_one(columns)[0].T)
-    return np.asarray(q[:, np.abs(np.diagonal(r)) > dependent].T)
+    independent = np.abs(np.diagonal(r)) > dependent
+    # In place of a dependent column there is any direction, in which those after it may reach.
+    if not independent.all() and len(columns) <= len(q):
+        return basis_in_turn(columns[independent], dependent)
+    return np.asarray(q[:, independent].T)
 
 
 def basis_of(columns: Array, dependent: float) -> Array:

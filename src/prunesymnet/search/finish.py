@@ -122,8 +122,7 @@ class Finish:
         """A fit with its constants rounded before the deadline, the length and the form."""
         used, snapping, deadline = self.rows.used, self.settings.snapping, self.deadline
         after = snap(found.expression, used, settings=snapping, deadline=deadline, allow=self.may_be_written)
-        if time.monotonic() < deadline:
-            after = self.as_rows_allow(after)
+        after = self.as_rows_allow(after)
         length = min(self.length_with_units(reading) for reading in (after, found))
         readings = [after]
         may_read = snapping.closed_forms and not snapping.only_integers and time.monotonic() < deadline
@@ -140,13 +139,18 @@ class Finish:
     def as_rows_allow(self, rounded: Fit) -> Fit:
         """A rounded formula; rounded anew, or with free numbers, where the rows rule a number out once all are free:
         one that came with a proposal was never compared with what fits best."""
-        used = self.rows.used
-        free = free_fit(rounded, used)
-        if free is None or not is_excluded(rounded, free, used, RULED_OUT):
+        used, snapping = self.rows.used, self.settings.snapping
+
+        def freed(found: Fit) -> Fit | None:
+            """With free numbers, where the rows rule one out and there is time to see that."""
+            left = self.deadline - time.monotonic()
+            free = free_fit(found, used, FitSettings(time_limit=left)) if left > 0 else None
+            return free if free is not None and is_excluded(found, free, used, RULED_OUT) else None
+
+        if (free := freed(rounded)) is None:
             return rounded
-        again = snap(free.expression, used, settings=self.settings.snapping, allow=self.may_be_written)
-        beside = free_fit(again, used)
-        return free if beside is not None and is_excluded(again, beside, used, RULED_OUT) else again
+        again = snap(free.expression, used, settings=snapping, deadline=self.deadline, allow=self.may_be_written)
+        return freed(again) or again
 
     def plain(self, fits: Iterable[Fit]) -> Iterator[tuple[Fit, float, str]]:
         """Fits as they are, with their lengths and forms."""

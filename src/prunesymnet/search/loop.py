@@ -185,10 +185,11 @@ class _Search(TriesKinds):
             self.linear_model()  # nothing else was found
         if status is SearchStatus.INTERRUPTED:  # someone waits
             self.finish = replace(self.finish, seconds_left=lambda: 0.0)
-        else:
-            self.alike_after_all()
         best = self.best
         try:
+            if not status.is_by_hand and self.seconds_to_finish() > TO_SPARE:
+                self.alike_after_all()
+                best = self.best
             if self.settings.remove_operators and (self.archive.exact or self.settings.pruner != "exhaustive"):
                 self.archive.best = self.fitter.shrink(best)
             found, front = self.finish.choose(self.archive)
@@ -376,17 +377,17 @@ class _Search(TriesKinds):
     def law_in_noise(self, best: Candidate, context: Context) -> Candidate | None:
         """The formula of the shortest description, if it is short, or far ahead of all others, and what it leaves looks
         like noise; one that is simpler by an operator, if that is shorter still."""
-        while True:
-            alone = stands_alone(best, self.archive)
-            if not (alone or is_short(best.expression)):
-                return None
-            if not looks_like_noise(context, best.fit, may_be_left=MAY_BE_LEFT if alone else None):
-                return None
+        alone = stands_alone(best, self.archive)
+        if not (alone or is_short(best.expression)):
+            return None
+        while looks_like_noise(context, best.fit, may_be_left=MAY_BE_LEFT if alone else None):
             self.fitter.with_an_operator_less(best)
+            self.check()
             shorter = self.archive.by_length()[0]
             if shorter is best:
                 return best
             best = shorter
+        return None
 
     def other_with(self, kind: ErrorKind, levels: int) -> Self:
         """A search of the same rows with errors of that kind, which begins with the formulas so far, and has so many

@@ -34,6 +34,7 @@ CLEARLY = 4.0  # bits more than chance
 SPARE_SYMBOLS, SPARE_CONSTANTS = 6, 2  # of a short formula: beyond those that join its columns, and free ones
 ALONE = 60.0  # bits that a law is ahead of all that fits worse: what is merely like it comes in crowds
 WORSE = 1.3  # times the error: two samples of some fifty rows differ so much by chance
+SAME = 1e-6  # of what is left: fits of one law end so near to each other
 OUTDONE = 10.0  # bits that another explains more of: the best of a thousand by chance
 SYMBOLS_ALONE, CONSTANTS_ALONE = 12, 3  # as above, of a formula that is so far ahead
 LEAST_LEFT = 1e-300  # of a sum of squares, for its logarithm: where nothing is left, nothing stands out
@@ -132,10 +133,16 @@ def stands_alone(candidate: Candidate, archive: Archive) -> bool:
     if not is_short(candidate.expression, SYMBOLS_ALONE, CONSTANTS_ALONE) or is_outdone(candidate, archive):
         return False
     clearly_more, length = WORSE * archive.unexplained(candidate), archive.length(candidate)
-    others = [other for other in archive.known() if other is not candidate]
-    worse = [archive.length(other) for other in others if archive.unexplained(other) > clearly_more]
-    nearly = (other for other in others if archive.length(other) < length + NEAR_TIE)
-    return length + ALONE < min(worse, default=-math.inf) and not any(nearly)
+    worse = [archive.length(other) for other in archive.known() if archive.unexplained(other) > clearly_more]
+    nearly = (other for other in archive.known() if archive.length(other) < length + NEAR_TIE)
+    return length + ALONE < min(worse, default=-math.inf) and all(
+        is_same(candidate, other, archive) for other in nearly
+    )
+
+
+def is_same(one: Candidate, other: Candidate, archive: Archive) -> bool:
+    """Whether they are one law, fitted or written in two ways: another would hardly leave as much."""
+    return math.isclose(archive.unexplained(one), archive.unexplained(other), rel_tol=SAME)
 
 
 def is_outdone(candidate: Candidate, archive: Archive) -> bool:

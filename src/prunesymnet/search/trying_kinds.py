@@ -125,6 +125,8 @@ class TriesKinds:
             other.begin()
             if self.is_longer_than(other):
                 self.go_on_as(other)
+            else:
+                self.archive.fits, self.archive.refused = other.archive.fits, other.archive.refused
 
     def go_on_as(self, other: Self) -> None:
         self.errors, self.other_kinds = other.errors, []
