@@ -10,7 +10,7 @@ from prunesymnet.coefficients import fit
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import parse, skeleton
-from prunesymnet.search import SearchSettings, SearchStatus, search
+from prunesymnet.search import SearchSettings, SearchStatus, search, stopping
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.fitting import Fitter
 from prunesymnet.search.rows import Rows
@@ -30,6 +30,7 @@ from prunesymnet.search.stopping import (
     looks_like_noise,
     stands_alone,
 )
+from prunesymnet.selection import NEAR_TIE
 
 OPERATORS = ("+", "*", "sin", "exp")
 
@@ -232,8 +233,11 @@ def test_a_law_does_not_stand_alone_where_nothing_is_known_beside_it():
     assert not is_alone(1e-4, ())
 
 
-def test_a_law_does_not_stand_alone_beside_one_that_is_nearly_as_short():
-    assert not is_alone(1e-4, (*LIKE_IT, "1.0*exp(-0.5*x) + x/(x + 1/5)"))
+def test_a_law_does_not_stand_alone_beside_one_that_is_nearly_as_short(monkeypatch):
+    beside = (*LIKE_IT, "1.0*exp(-0.5*x) + x/(x + 1/5)")
+    assert is_alone(1e-4, beside)
+    monkeypatch.setattr(stopping, "NEAR_TIE", 2 * NEAR_TIE)
+    assert not is_alone(1e-4, beside)
 
 
 def test_a_law_stands_alone_beside_itself_in_other_words():
