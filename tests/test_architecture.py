@@ -43,7 +43,7 @@ ORDER = {
         "splines", "exponents", "quantities", "smooth", "frame", "groups", "sums", "two_groups", "products", "find",
         "beside", "reduction", "surfaces", "relevance", "parts",
     ),
-    "equations": ("equation", "front"),
+    "equations": ("pattern", "equation", "front"),
     "search": (
         "shapes", "constraints", "settings", "forms", "linear_model", "guesses", "between_rows", "prediction", "rows",
         "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "error_shares", "outliers",

@@ -38,6 +38,7 @@ from prunesymnet.coefficients.uncertainty import estimates, students_t
 from prunesymnet.data import Dataset
 from prunesymnet.data.losses import Huber, Relative
 from prunesymnet.data.neighbours import FAR
+from prunesymnet.equations.pattern import followed
 from prunesymnet.expression import Constant, Expression, Program, Variable, apply, compile_expression, fold, to_text
 from prunesymnet.expression.canonical.terms import constant_value
 from prunesymnet.expression.categories import contract
@@ -65,7 +66,8 @@ class Equation:
     none); `covariance` and `variance` are those of that fit. `units` are those of the constants that were fitted, one
     each ("": a pure number), where the table has units. `costs` are those of operators that add something else
     to the complexity than the table says; `shape` says of each shape that the law must have how it is known; `parts`
-    are the functions of a template, {"f(x)": ...}."""
+    are the functions of a template, {"f(x)": ...}. `follows` is the column along which neighbouring rows are off to the
+    same side ("": none)."""
 
     form: Expression
     names: tuple[str, ...]
@@ -85,6 +87,7 @@ class Equation:
     relative: bool = False
     outliers: int = 0
     units: tuple[str, ...] = ()
+    follows: str = ""
 
     @classmethod
     def of(
@@ -121,6 +124,7 @@ class Equation:
             free_form=free.expression if free else None,
             costs=dict(costs or {}),
             relative=relative,
+            follows=_follows(found, data),
         )
         if not isinstance(data.loss, Huber):
             return equation
@@ -329,6 +333,14 @@ def _variance(found: Fit, data: Dataset) -> float:
         return max(found.mse, data.known_variance)
     values = compile_expression(found.expression).values(data.columns)
     return data.loss.variance(data.y, values, data.weights) if math.isfinite(found.mse) else math.inf
+
+
+def _follows(found: Fit, data: Dataset) -> str:
+    """The column that the residuals follow, where they are more than rounding errors."""
+    if not INVISIBLE**2 * data.mean(data.y**2) < found.mse < math.inf:
+        return ""
+    root = 1.0 if data.weights is None else np.sqrt(data.weights)
+    return followed((data.y - compile_expression(found.expression).values(data.columns)) * root, data.columns)
 
 
 def _with_signs(expression: Expression) -> Expression:

@@ -122,6 +122,9 @@ class Front:
         if self.best.outliers:
             are = "row is an outlier" if self.best.outliers == 1 else "rows are outliers"
             notes.append(f"{self.best.outliers} of {self.best.rows} {are}, far from this formula, and hardly counted")
+        if self.best.follows:
+            lacks = "neighbouring rows are off to the same side: the formula may lack something"
+            notes.append(f"along {self.best.follows}, {lacks}")
         return tuple(notes)
 
     def mark(self, row: int) -> str:

@@ -45,6 +45,7 @@ def of_equation(equation: Equation) -> Record:
         "relative": equation.relative,
         "outliers": equation.outliers,
         **({"units": list(equation.units)} if equation.units else {}),
+        **({"follows": equation.follows} if equation.follows else {}),
     }
 
 
@@ -86,7 +87,15 @@ def to_equation(record: Any, names: tuple[str, ...], target: str, operators: Seq
         relative=take.record.get("relative") is True,  # older files have none
         outliers=whole(take.record.get("outliers", 0), "outliers"),
         units=_to_units(take.record.get("units", []), constants),
+        follows=_to_column(take.record.get("follows", ""), names),
     )
+
+
+def _to_column(name: Any, names: tuple[str, ...]) -> str:
+    """One of the columns, or none; older files have none."""
+    if name not in ("", *names):
+        raise FileFormatError("what is left of an equation follows no column of its table")
+    return str(name)
 
 
 def _to_units(texts: Any, constants: int) -> tuple[str, ...]:

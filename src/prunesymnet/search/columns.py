@@ -118,7 +118,8 @@ class SeenColumns:
 
     def equation(self, equation: Equation) -> Equation:
         free = None if equation.free_form is None else self.put_back(equation.free_form)
-        return replace(equation, form=self.put_back(equation.form), free_form=free, names=self.names)
+        follows = equation.follows if equation.follows in self.names else ""
+        return replace(equation, form=self.put_back(equation.form), free_form=free, names=self.names, follows=follows)
 
     def watcher(self, watch: Watcher | None) -> Watcher | None:
         """One that is told formulas in terms of the table; a candidate stays the same one as long as it is the best."""
