@@ -201,6 +201,11 @@ def test_the_constants_of_the_formula_itself_are_not_missed_terms():
     assert hidden_share(context, off) is not None
 
 
+def test_a_formula_with_a_rare_exponent_ends_no_search_early():
+    assert is_short(parse("1.1*x**4"))
+    assert not is_short(parse("1.1*x**20"))
+
+
 # ---- a law that stands alone --------------------------------------------------------------------------
 
 LONGER = "1.5*exp(-0.3*x) + x/(x + 0.2)"

@@ -27,7 +27,7 @@ from prunesymnet.data import Dataset
 from prunesymnet.expression import Apply, Constant, Expression, compile_expression, factored, postorder
 from prunesymnet.expression.factoring import multiplied_out
 from prunesymnet.expression.linear import NUMBER, LinearCoefficients, linear_coefficients_of
-from prunesymnet.expression.polynomial import Polynomial, polynomial_of
+from prunesymnet.expression.polynomial import Polynomial, polynomial, polynomial_of
 from prunesymnet.expression.tree import complexity_with
 from prunesymnet.operators.operator import CALL
 
@@ -91,13 +91,24 @@ def _number_bits(polynomial: Polynomial) -> float:
     return BITS_PER_SYMBOL + math.log2(1 + abs(number.numerator)) + math.log2(number.denominator)
 
 
-def _rarity_bits(node: Expression, number: Polynomial) -> float:
+def has_rare_exponent(expression: Expression) -> bool:
+    """Whether one of its exponents costs more for being one that laws rarely have.
+
+    >>> from prunesymnet.expression import parse
+    >>> [has_rare_exponent(parse(text)) for text in ("2.5*x**4 + x**(1/3)", "1 - x**20", "x**0.01")]
+    [False, True, True]
+    """
+    powers = (node for node in postorder(expression) if isinstance(node, Apply) and node.operator.name == "pow")
+    return any(_rarity_bits(power.operands[1], polynomial(power.operands[1])) for power in powers)
+
+
+def _rarity_bits(node: Expression, number: Polynomial | None) -> float:
     """What is added for an exponent that laws rarely have: one that is far from 1, such as that of `T**27` or
     `R**0.01`, stands for an exponential or a logarithm."""
-    value = node.value if isinstance(node, Constant) else number.coefficients.get(0)
-    if number.variable or not value:
+    if number is None or number.variable:
         return 0.0
-    size = abs(float(value))
+    value = node.value if isinstance(node, Constant) else number.coefficients.get(0)
+    size = abs(float(value or 1))
     size = max(size, 1 / size)
     return RARER * math.log2(size / ORDINARY) if size > ORDINARY else 0.0
 

@@ -11,6 +11,7 @@ from prunesymnet.bank.problem import Problem
 from prunesymnet.bank.query import left_by_pairs
 from prunesymnet.bank.regression import Regression, unexplained
 from prunesymnet.coefficients import Fit
+from prunesymnet.coefficients.description import has_rare_exponent
 from prunesymnet.data import weighted_around
 from prunesymnet.expression import Expression, compile_expression, evaluate
 from prunesymnet.search.archive import Archive, Candidate
@@ -116,14 +117,16 @@ class Patience:
 
 
 def is_short(formula: Expression, symbols: int = SPARE_SYMBOLS, constants: int = SPARE_CONSTANTS) -> bool:
-    """Whether a formula has little to spare: one that describes the rows as well could hardly be shorter.
+    """Whether a formula has little to spare: one that describes the rows as well could hardly be shorter. Behind an
+    exponent that laws rarely have may be another.
 
     >>> from prunesymnet.expression import parse
     >>> [is_short(parse(text)) for text in ("0.5*x*y*z**2", "1.5*x*exp(-0.3*y)", "1.5*x**2 - 0.3*x*y + y**2")]
     [True, True, False]
     """
     spare = formula.complexity - (2 * len(formula.variables) - 1)
-    return bool(formula.variables) and spare <= symbols and len(formula.constants) <= constants
+    fits = bool(formula.variables) and spare <= symbols and len(formula.constants) <= constants
+    return fits and not has_rare_exponent(formula)
 
 
 def stands_alone(candidate: Candidate, archive: Archive) -> bool:
