@@ -29,7 +29,7 @@ ORDER = {
     ),
     "units": ("parsing", "labels", "table", "soundness", "groups", "constants"),
     "expression.canonical": ("numbers", "terms", "algebra"),
-    "expression.rewriting": ("likeness", "powers", "waves", "hyperbolic", "products", "ties"),
+    "expression.rewriting": ("likeness", "powers", "waves", "hyperbolic", "products", "unit_terms", "ties"),
     "export": ("common", "latex", "mathml", "python", "numpy", "torch", "c", "excel", "onnx", "sympy"),
     "network": ("activation", "network", "training", "pruning"),
     "network.pruning": ("subnetwork", "beam", "random", "reverse"),

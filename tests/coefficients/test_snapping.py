@@ -257,3 +257,13 @@ def test_a_closed_form_must_be_more_than_near(noise, closed):
     y = np.pi * np.exp(-0.7321 * x) + noise * np.random.default_rng(2).standard_normal(60)
     found = snap(parse("3.1*exp(-0.7*x)"), make_dataset(x, y, names=["x"])).expression
     assert ("pi" in str(found)) == closed
+
+
+def test_a_factor_that_is_no_number_of_its_own_is_taken_into_the_sum():
+    rng = np.random.default_rng(4)
+    columns = {"m": rng.uniform(1, 5, 80), "v": rng.uniform(0, 2.5e8, 80)}
+    law = parse("m/sqrt(1 - v**2/8.98755e16)")
+    y = evaluate(law, columns).values * (1 + 0.02 * rng.standard_normal(80))
+    table = make_dataset(np.column_stack([*columns.values()]), y, names=list(columns))
+    found = snap(parse("3.1e8*m/sqrt(9.1e16 - v**2)"), table).expression
+    assert skeleton(found) == skeleton(parse("m/sqrt(1 - 1.1e-17*v**2)"))

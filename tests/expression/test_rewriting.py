@@ -1,5 +1,7 @@
 """What a formula may be with fewer constants: the constants follow from its own, so that values are about the same."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import assume, example, given
@@ -44,6 +46,11 @@ SIMPLER = [
     ("x*sqrt(z) + y*sqrt(z) + 1.79*x + 1.79*y - 9*sqrt(z) - 16.11", "(x + y - 9)*(sqrt(z) + 1.79)"),
     ("exp(x*y + 2.5*x + 1.5*y**2 + 3.75*y)", "exp((x + 1.5*y)*(y + 2.5))"),
     ("sin(0.5*x - (x - 1.0)**2)", "-sin(x**2 - 2.5*x + 1.0)"),
+    ("3.0*x/sqrt(9.0 - x**2)", "x/sqrt(1 - 0.1111111111*x**2)"),
+    ("0.512*y/(x**2 + 0.8)**3", "y/(1.25*x**2 + 1)**3"),
+    ("z - 8.0*(x*y + 0.5)**2", "z - 2*(2.0*x*y + 1)**2"),
+    ("log(6.0/(x - 3.0) + y**2)", "log(2/(0.3333333333*x - 1) + y**2)"),
+    ("0.825*x/(1/y + 3.3)", "x/(4*(0.3030303030/y + 1))"),
 ]
 
 
@@ -73,6 +80,8 @@ def test_laws_are_found_in_the_form_that_their_terms_make(text, expected):
         "(x**2 + y)/(x + 1)",
         "2.5*(x + 1.5)/(x + 3.5)",
         "x + 2.0*y",
+        "3.5*x/(y + 2.5)",  # the factor would be 1.4, no whole number and none below one
+        "1.5*x**2*(y - 3)",
         "x*y + 3.0*x + 0.5*y + 4.0",  # of a product, the last term would be 1.5
         "1e200*x**2*1e200 + 2e200*x*1e200 + 1e200*1e200",
         " + ".join(f"0.{k}*x**{k}*sin({k}.5*y)" for k in range(1, 40)),  # too long to be looked at
@@ -83,6 +92,15 @@ def test_what_is_none_of_these_stays(text):
 
 
 numbers = st.floats(0.2, 5.0).map(lambda value: round(value, 3))
+
+
+@given(numbers, st.integers(1, 9), st.sampled_from(("-3", "-3/2", "-1", "-1/2", "1/2", "2")), st.floats(-0.03, 0.03))
+def test_one_term_of_a_sum_may_be_one_where_its_factor_is_about_whole(shift, whole, exponent, off):
+    factor = whole * (1 + off) * shift ** -float(Fraction(exponent))
+    text = f"y*{factor!r}*(x**2 + {shift!r})**({exponent})"
+    unit = parse(f"{whole}*y*({1 / shift!r}*x**2 + 1)**({exponent})")
+    forms = [form for form in fewer_constants(parse(text)) if len(form.constants) == 1]
+    assert any(not differ(evaluate(form, COLUMNS).values, *comparable(unit)) for form in forms)
 
 
 @given(numbers, numbers, st.sampled_from(("x*y", "sin(x)", "exp(0.3*x)", "y**2")))

@@ -1,6 +1,6 @@
 """What a formula may be with fewer constants: a sum that is nearly a square, a higher power or a product of sums, waves
-that are nearly one, exponentials that are nearly a hyperbolic function, a quotient that nearly divides, two constants
-that are nearly the same.
+that are nearly one, exponentials that are nearly a hyperbolic function, a quotient that nearly divides, a power of a
+sum in which a term may be 1, two constants that are nearly the same.
 
 >>> from prunesymnet.expression.parsing import parse
 >>> print(*fewer_constants(parse("4.0*x**2 - 12.0*x*y + 9.0*y**2 + 1.5")), sep=" | ")
@@ -15,6 +15,8 @@ cos(x - 0.9272952180016123) + exp(x)
 y - 2*y/(exp(z) + 1) + 4.0*cosh(0.5*x) | y*tanh(z/2) + 2.0*exp(-0.5*x) + 2.0*exp(0.5*x)
 >>> print(*fewer_constants(parse("(0.6*y - x + 2.4)/(y + 4.0)")), sep=" | ")
 0.6 - x/(y + 4.0)
+>>> print(*fewer_constants(parse("3.01*x/sqrt(9.06 - x**2)")), sep=" | ")
+x/sqrt(1 - 0.11037527593818984*x**2)
 >>> print(*tied(parse("2.5 - 2.499*exp(-x)")), sep=" | ")
 2.5*(1 - exp(-x))
 
@@ -33,6 +35,7 @@ from prunesymnet.expression.rewriting.likeness import flat
 from prunesymnet.expression.rewriting.powers import no_square, one_power, one_square
 from prunesymnet.expression.rewriting.products import divided, one_product
 from prunesymnet.expression.rewriting.ties import tied
+from prunesymnet.expression.rewriting.unit_terms import with_unit_term
 from prunesymnet.expression.rewriting.waves import one_wave
 from prunesymnet.expression.tree import Apply, Expression, postorder, replaced
 
@@ -40,16 +43,21 @@ __all__ = ["fewer_constants", "tied"]
 
 
 def fewer_constants(expression: Expression) -> Iterator[Expression]:
-    """The forms, each with one sum or quotient written in another way; the outermost first."""
+    """The forms, each with one sum, product or quotient written in another way; the outermost first."""
     as_it_is = canonical(expression)
     nodes = postorder(expression)
-    inside = {id(part) for node in nodes if _is_sum(node) for part in node.operands}
+    in_sums, in_terms = (
+        {id(part) for node in nodes if kind(node) for part in node.operands} for kind in (_is_sum, _is_term)
+    )
     for place in reversed(range(len(nodes))):
         node = nodes[place]
-        if not isinstance(node, Apply) or (id(node) in inside and _is_sum(node)):
+        if not isinstance(node, Apply) or (id(node) in in_sums and _is_sum(node)):
             continue
         try:
-            others = (canonical(replaced(expression, place, other)) for other in _other_forms(node))
+            forms = _other_forms(node)
+            if _is_term(node) and id(node) not in in_terms:
+                forms += map(to_tree, with_unit_term(to_terms(node)))
+            others = (canonical(replaced(expression, place, other)) for other in forms)
             yield from (other for other in others if other != as_it_is)
         except (OverflowError, OutOfRange):
             continue
@@ -74,6 +82,11 @@ def _other_forms(node: Apply) -> list[Expression]:
     else:
         return []
     return [form for form in dict.fromkeys(forms) if form.complexity <= node.complexity] + longer
+
+
+def _is_term(node: Expression) -> bool:
+    """Whether it is a sum of products, or one of them."""
+    return isinstance(node, Apply) and node.operator.name in ("+", "-", "*", "/")
 
 
 def _is_sum(node: Expression) -> bool:
