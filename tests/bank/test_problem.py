@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from contexts import columns_of, problem, problem_of
-from prunesymnet.bank.problem import Problem
+from prunesymnet.bank.problem import ORDINARY, Problem, scale_of, scales_of
 from prunesymnet.data import make_dataset
 from prunesymnet.expression import evaluate, parse
 from prunesymnet.operators import PAPER
@@ -117,3 +119,30 @@ def test_a_target_that_was_rounded_is_known_by_its_digits(digits, rounded, scale
 def test_whole_numbers_need_not_be_rounded():
     x = np.arange(1.0, 30.0)
     assert not Problem.of(make_dataset(x, x**2 + 1, names=["x"]), ["+", "*"], 40, 0).is_rounded
+
+
+def test_columns_of_about_the_same_size_have_one_scale():
+    rng = np.random.default_rng(0)
+    columns = {"T": rng.uniform(300, 800, 50), "U": rng.uniform(290, 650, 50), "a": rng.uniform(0.01, 0.05, 50)}
+    columns |= {"b": rng.uniform(0.06, 0.2, 50), "p": rng.uniform(1e5, 3e5, 50)}
+    law = parse("p*(T - U)/log(b/a)")
+    made = problem_of(columns, evaluate(law, columns).values)
+    scales = {name: made.scales.get(name, 1.0) for name in columns}
+    assert scales["T"] == scales["U"] != 1
+    assert scales["a"] == scales["b"] == 1  # b is an ordinary number
+    assert scales["p"] == 1e5
+    here = evaluate(law, made.columns).values
+    assert np.ptp(here / made.y) <= 1e-9 * np.abs(here / made.y).max()  # the law has the same form
+
+
+@given(st.dictionaries(st.sampled_from("abcdefgh"), st.floats(1e-30, 1e30), min_size=1))
+def test_scales_are_those_of_a_column_that_is_about_as_large(sizes):
+    columns = {name: np.array([size, size / 3]) for name, size in sizes.items()}
+    scales = scales_of(columns)
+    assert list(scales) == list(columns)
+    for name, column in columns.items():
+        if ORDINARY[0] <= sizes[name] <= ORDINARY[1]:
+            assert scales[name] == 1
+        elif scales[name] != scale_of(column):
+            near = [other for other in sizes if 0.1 <= sizes[other] / sizes[name] <= 10 and other != name]
+            assert scales[name] in {scales[other] for other in near}

@@ -1,11 +1,14 @@
 """What a bank is asked about: some rows of a table, with the columns and the operators to use.
 
 A bank has `1 + x` and `exp(x)`, which say something of numbers around one. So columns of atoms and of galaxies, and
-such targets, are divided by a power of ten here, and formulas are translated on their way in and out. Where the table
-has units, columns and target may be dimensionless groups instead (`units.groups`), translated in the same way.
+such targets, are divided by a power of ten here, and formulas are translated on their way in and out. Columns of about
+the same size are divided by the same one, since they may be of one kind: two temperatures have a difference. Where the
+table has units, columns and target may be dimensionless groups instead (`units.groups`), translated in the same way.
 
 >>> scale_of(np.array([2e8, 3e8])), scale_of(np.array([-3.0, 40.0]))
 (100000000.0, 1.0)
+>>> scales_of({"T": np.array([300.0, 950.0]), "U": np.array([290.0, 400.0]), "k": np.array([0.01, 0.05])})
+{'T': 1000.0, 'U': 1000.0, 'k': 0.01}
 """
 
 import math
@@ -31,6 +34,7 @@ TAIL = 5.0  # median deviations from the median, beyond which a row counts less:
 ORDINARY = (0.1, 100.0)  # largest values of columns that are left as they are...
 ORDINARY_TARGET = (1e-4, 1e5)  # ...and of targets, as powers of ordinary columns reach these
 LEAST_SCALED = 0.7  # of others, when they are scaled, and ten times as much at most
+ALIKE = 10.0  # times as large, at most, is a column of about the same size
 
 
 def scale_of(values: Array, ordinary: tuple[float, float] = ORDINARY) -> float:
@@ -39,6 +43,19 @@ def scale_of(values: Array, ordinary: tuple[float, float] = ORDINARY) -> float:
     if not np.isfinite(largest) or largest == 0 or ordinary[0] <= largest <= ordinary[1]:
         return 1.0
     return float(f"1e{math.floor(math.log10(largest / LEAST_SCALED))}")
+
+
+def scales_of(columns: Mapping[str, Array]) -> dict[str, float]:
+    """The scale of each column: its own, or that of the next larger one of about the same size. Ordinary numbers stay
+    as they are, and so do numbers of about their size."""
+    own = {name: scale_of(column) for name, column in columns.items()}
+    largest = {name: float(np.abs(column).max(initial=0.0)) for name, column in columns.items()}
+    scales = {name: scale for name, scale in own.items() if scale == 1}
+    for name in sorted(own.keys() - scales.keys(), key=lambda name: (-largest[name], name)):
+        near = [other for other in scales if 1 / ALIKE <= largest[other] / largest[name] <= ALIKE]
+        nearest = min(near, key=lambda other: abs(math.log(largest[other] / largest[name])), default=name)
+        scales[name] = scales.get(nearest, own[name])
+    return {name: scales[name] for name in columns}
 
 
 def _less_on_tails(y: Array) -> Array:
@@ -93,7 +110,7 @@ class Problem:
             measure = groups.scale(columns)
             columns, y = groups.values(columns), y / measure
             weights = even_out(weights * (measure / np.abs(measure).max()) ** 2)  # an error of y/m is one of y times m
-        scales = {name: by for name, column in columns.items() if (by := scale_of(column)) != 1}
+        scales = {name: by for name, by in scales_of(columns).items() if by != 1}
         columns = {name: column / scales[name] if name in scales else column for name, column in columns.items()}
         by, table = scale_of(y, ORDINARY_TARGET), select_operators(operators)
         return cls(columns, y / by, weights / weights.sum(), table, data, scales, by, groups, dimensions)
