@@ -40,8 +40,8 @@ ORDER = {
         "family_scan", "family_fit", "dictionary", "words", "ways_down",
     ),
     "structure": (
-        "splines", "exponents", "quantities", "smooth", "frame", "groups", "sums", "two_groups", "products", "find",
-        "beside", "reduction", "surfaces", "relevance", "parts",
+        "splines", "exponents", "quantities", "smooth", "frame", "groups", "sums", "two_groups", "products",
+        "power_columns", "find", "beside", "reduction", "surfaces", "relevance", "parts",
     ),
     "equations": ("pattern", "equation", "front"),
     "search": (

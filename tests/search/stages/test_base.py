@@ -84,6 +84,7 @@ SILENT = {
     "groups",
     "in_groups",
     "in_groups_again",
+    "without_power_columns",
     "tails",
     "beside",
     "apart",

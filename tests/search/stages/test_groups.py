@@ -54,3 +54,17 @@ def test_a_group_that_is_likely_is_searched_without_a_word_of_it():
     assert all(batch.structure == () for _, batch in batches)
     assert any(len(proposal.expression.variables) == 4 for _, batch in batches for proposal in batch.proposals)
     assert not list(context.of(context.problem).parts(When.LEVEL, wanted=lambda stage: stage.name == "in_groups_again"))
+
+
+def test_what_columns_that_enter_as_powers_leave_is_searched():
+    noisy = table("u*(x**2 + 2*z + y**3/5)", noise=0.3, names="uxyz", rows=80, low=1.0, high=4.0)
+    context = context_of(noisy, stages=stages_named("pairs", "without_power_columns"))
+    assert context.structure is None
+    (found,) = context.without_power_columns
+    assert str(found.factor.formula) == "u"
+    left = {"pairs": [], "without_power_columns": []}
+    for stage, batch in context.run(When.LEVEL):
+        assert batch.structure == ()
+        left[stage.name] += [proposal.unexplained for proposal in batch.proposals]
+    assert min(left["without_power_columns"]) < 0.1 * min(left["pairs"])
+    assert not list(context.of(context.problem).parts(When.LEVEL, wanted=lambda s: s.name == "without_power_columns"))

@@ -18,7 +18,7 @@ from prunesymnet.search.stages.families import FAMILIES
 from prunesymnet.search.stages.fixed_terms import FIXED_TERMS
 from prunesymnet.search.stages.frequencies import FREQUENCIES_OF_NODES
 from prunesymnet.search.stages.grafts import GRAFTS
-from prunesymnet.search.stages.groups import GROUPS, IN_GROUPS, IN_GROUPS_AGAIN
+from prunesymnet.search.stages.groups import GROUPS, IN_GROUPS, IN_GROUPS_AGAIN, WITHOUT_POWER_COLUMNS
 from prunesymnet.search.stages.growth import GROWTH
 from prunesymnet.search.stages.member_sums import MEMBER_SUMS
 from prunesymnet.search.stages.nested import NESTED
@@ -52,6 +52,7 @@ STAGES: tuple[Stage, ...] = (
     RATIONAL,
     EXACT_SUMS,
     IN_GROUPS,
+    WITHOUT_POWER_COLUMNS,
     CHAINS,
     ANGLES,
     POWERS,

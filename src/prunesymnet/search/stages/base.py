@@ -37,6 +37,7 @@ from prunesymnet.structure.beside import Beside, find_beside
 from prunesymnet.structure.find import find_likely_group, find_structure
 from prunesymnet.structure.frame import FoundGroups
 from prunesymnet.structure.parts import InParts, find_sum_or_product
+from prunesymnet.structure.power_columns import find_power_columns
 from prunesymnet.structure.products import Product
 
 Array = NDArray[np.float64]
@@ -320,6 +321,16 @@ class Context:
         """The group to try where the columns show no structure that could be told."""
         problem = self.problem
         return find_likely_group(problem.columns, problem.y, problem.weights) if self.structure is None else None
+
+    @cached_property
+    def without_power_columns(self) -> list[FoundGroups]:
+        """Products of powers that y can be divided by, so that fewer columns are left, where there is no other
+        structure."""
+        problem = self.problem
+        if self.structure is not None:
+            return []
+        target = problem.target_in_full or problem.target
+        return find_power_columns(problem.columns, target.values, target.weights, self.check)
 
     @cached_property
     def beside(self) -> Beside | None:

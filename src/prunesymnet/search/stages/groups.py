@@ -3,7 +3,7 @@ only, the search goes on with these as its only columns.
 
 `x**3*y/(exp(x*y/z) - 1)` has three columns; y/(x**2*z) as a function of `x*y/z` has one, and the same bank reaches much
 deeper. What is found is put back and fitted on y itself. The search of what is left has this stage, too: a group may
-have a group inside.
+have a group inside. Where no group is seen, there may still be columns that enter as powers, and fewer that are left.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from itertools import islice, product
 import numpy as np
 
 from prunesymnet.bank.bank import Term
-from prunesymnet.bank.problem import Problem, scale_of
+from prunesymnet.bank.problem import Problem, scale_of, scales_of
 from prunesymnet.bank.query import Proposal
 from prunesymnet.bank.targets import Factor
 from prunesymnet.coefficients.description import rough_length
@@ -45,6 +45,14 @@ def parts_in_groups(context: Context) -> Iterator[Part]:
     """The search of what is left, in the simplest way, when short formulas of the columns have been tried."""
     if context.structure is not None and GROUPS in context.stages:
         yield from _parts(context, context.structure, again=False)
+
+
+def parts_without_power_columns(context: Context) -> Iterator[Part]:
+    """The search for what columns that enter as powers leave."""
+    if not context.reduced:
+        for found in context.without_power_columns:
+            parts = _parts(context, found, again=False)
+            yield from (part.then(_untold) for part in parts)
 
 
 def parts_again(context: Context) -> Iterator[Part]:
@@ -93,11 +101,12 @@ def of_groups(
     ways = list(product(found.factors[:FACTORS], stand))[: WAYS[min(context.budget.level, 1)]]
     order = range(len(ways))[::-1] if again else range(1)
     for k in order:
-        if ("way", k) not in context.worked_out:
+        key = found.factor.formula, k
+        if key not in context.worked_out:
             reduced = reduced_problem(context.problem, *ways[k], names)
             inner = None if reduced is None else replace(context, problem=reduced.problem, reduced=True)
-            context.worked_out["way", k] = reduced, inner
-        reduced, inner = context.worked_out["way", k]
+            context.worked_out[key] = reduced, inner
+        reduced, inner = context.worked_out[key]
         if reduced is not None and inner is not None:
             slow = again and k == 0
             yield from ((part, reduced) for part in inner.parts(When.START, When.LEVEL, wanted=_stages(slow=slow)))
@@ -175,8 +184,9 @@ def reduced_problem(
     unit = scale_of(divided.values)
     factor = Factor(Term(unit * before.values, before.formula if unit == 1 else Constant(unit) * before.formula))
     columns, parts = {}, {}
+    sizes = scales_of({name: group.values for name, group in zip(names, groups, strict=True)})
     for name, group in zip(names, groups, strict=True):
-        size = scale_of(group.values)
+        size = sizes[name]
         columns[name] = group.values / size
         parts[name] = group.formula if size == 1 else Constant(1 / size) * group.formula
     left = replace(
@@ -194,4 +204,5 @@ def free_names(problem: Problem, count: int) -> list[str]:
 
 GROUPS = Stage("groups", When.LEVEL, propose)
 IN_GROUPS = Stage("in_groups", When.LEVEL, parts=parts_in_groups)
+WITHOUT_POWER_COLUMNS = Stage("without_power_columns", When.LEVEL, parts=parts_without_power_columns)
 IN_GROUPS_AGAIN = Stage("in_groups_again", When.LEVEL, parts=parts_again, waits=True)
