@@ -248,6 +248,12 @@ def test_a_wave_of_two_nodes_is_found(text):
     np.testing.assert_allclose(evaluate(found.expression, fresh.columns).values, fresh.y, atol=1e-5)
 
 
+def test_a_law_with_many_columns_on_either_side_is_a_pair_of_a_larger_bank():
+    text, options = "k*a*(t - u)/log(b/c)", {"names": "abcktu", "rows": 60, "low": 1.0, "high": 3.0}
+    (_, small), (_, wide) = run(context_of(table(text, **options), stages=stages_named("pairs", "wide_pairs")))
+    assert min(proposal.unexplained for proposal in wide) < 0.3 * min(proposal.unexplained for proposal in small)
+
+
 def test_a_search_builds_on_what_is_nearly_right():
     found, seen = found_by(
         "a*(c + b*x*sin(y))", ("+", "*", "sin"), ("pairs", "grafts"), names="abcxy", rows=60, low=1.0, high=5.0

@@ -22,7 +22,7 @@ from prunesymnet.search.stages.groups import GROUPS, IN_GROUPS, IN_GROUPS_AGAIN,
 from prunesymnet.search.stages.growth import GROWTH
 from prunesymnet.search.stages.member_sums import MEMBER_SUMS
 from prunesymnet.search.stages.nested import NESTED
-from prunesymnet.search.stages.pairs import PAIRS
+from prunesymnet.search.stages.pairs import PAIRS, WIDE_PAIRS
 from prunesymnet.search.stages.parts import APART, PARTS, SURE_PARTS
 from prunesymnet.search.stages.phases import PHASES
 from prunesymnet.search.stages.polynomials import POLYNOMIALS
@@ -50,6 +50,7 @@ STAGES: tuple[Stage, ...] = (
     SINGLES,
     TAILS,
     RATIONAL,
+    WIDE_PAIRS,
     EXACT_SUMS,
     IN_GROUPS,
     WITHOUT_POWER_COLUMNS,
