@@ -9,8 +9,8 @@ from contexts import columns_of, context_of, fitter_of, problem, stages_named, t
 from prunesymnet.coefficients import fit
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
-from prunesymnet.expression import parse, skeleton
-from prunesymnet.search import SearchSettings, SearchStatus, search, stopping
+from prunesymnet.expression import parse, postorder, skeleton
+from prunesymnet.search import STAGES, ExhaustiveSettings, SearchSettings, SearchStatus, search, stopping
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.fitting import Fitter
 from prunesymnet.search.rows import Rows
@@ -286,6 +286,16 @@ def test_what_is_simpler_by_an_operator_is_tried_before_the_search_ends():
     fitter.with_an_operator_less(longer)
     assert skeleton(parse("2.0*x/(x + 0.04)")) in {skeleton(c.expression) for c in context.archive.known()}
     assert context.archive.by_length()[0] is not longer
+
+
+def test_what_is_simpler_by_an_operator_is_tried_wherever_a_search_ends():
+    columns = columns_of(low=0.01, high=0.05, names="x")
+    noise = 1e-5 * np.random.default_rng(2).normal(size=60)
+    data = table_of(columns, 2 * columns["x"] / (columns["x"] + 0.04) + noise)
+    nothing = ExhaustiveSettings(levels=1, without=tuple(stage.name for stage in STAGES))
+    guess = "2.0*sin(x)*exp(0.01*x)/(x + 0.04)"
+    found = search(data, SearchSettings(linear_model=False, exhaustive=nothing, start_from=(guess,)))
+    assert not {"sin", "exp"} & {node.operator.name for node in postorder(found.best.expression) if node.operands}
 
 
 # ---- noise ends a search ------------------------------------------------------------------------------

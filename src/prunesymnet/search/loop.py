@@ -189,6 +189,7 @@ class _Search(TriesKinds):
         try:
             if not status.is_by_hand and self.seconds_to_finish() > TO_SPARE:
                 self.alike_after_all()
+                self.without_needless_operators()
                 best = self.best
             if self.settings.remove_operators and (self.archive.exact or self.settings.pruner != "exhaustive"):
                 self.archive.best = self.fitter.shrink(best)
@@ -199,6 +200,17 @@ class _Search(TriesKinds):
                 raise NothingFoundError("interrupted before a formula was found that is allowed") from None
             found, front = best.fit, Front((Equation.of(best.fit, self.rows.train),), 0)
         return self.result(found, front, self.rows.exact_status if self.archive.exact else status)
+
+    def without_needless_operators(self) -> None:
+        """Fit what is simpler by an operator than the shortest description, as long as that is shorter still: a wave of
+        next to no frequency is a line, and may have been the best of its size all the same."""
+        if self.archive.exact or self.settings.pruner != "exhaustive":
+            return
+        before, ranked = None, self.archive.by_length()
+        while ranked and ranked[0] is not before and self.seconds_to_finish() > TO_SPARE:
+            before = ranked[0]
+            self.fitter.with_an_operator_less(before)
+            ranked = self.archive.by_length()
 
     def until_it_ends(self) -> SearchStatus:
         """Run all stages; why they ended."""
