@@ -84,6 +84,16 @@ def test_reductions_are_the_formulas_with_one_operator_less(text, expected):
     assert all(e.complexity < parse(text).complexity for e in found)
 
 
+@pytest.mark.parametrize("text", ["1.0*exp(1e-3/x)", "x**20*exp(1.0*x)", "1e300*sin(x)*1e10", "1.0*exp(x)/x**40"])
+@pytest.mark.parametrize("size", [1e-300, 1e-8, 1.0, 1e6, 1e300])
+def test_reductions_of_numbers_near_the_end_of_floats_are_finite(text, size):
+    columns = {"x": size * np.linspace(1.0, 8.0, 20)}
+    with np.errstate(all="ignore"):
+        found = reductions(parse(text), columns)
+    assert found
+    assert all(np.isfinite(form.constants).all() for form in found)
+
+
 def test_on_a_table_reductions_begin_near_what_they_reduce():
     year = np.linspace(1960.0, 2020.0, 61)
     formula = parse("2e-7*exp(4.96e-6*year**2) + 278.0")

@@ -1,6 +1,7 @@
 """Formulas made from formulas: with a weight on every edge, with one operator less, without the smallest terms of its
 sums, without a needless abs, with exponentials and logarithms for powers that are nearly these."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
@@ -125,10 +126,15 @@ def _lines(node: Expression, operand: Expression, columns: Mapping[str, Array]) 
     if not operand.variables:
         return []
     values, of = (evaluate(part, columns).values for part in (node, operand))
-    if not np.isfinite(values + of).all() or not np.ptp(of):
+    if not np.isfinite(values + of).all():
         return []
-    slope, offset = np.polyfit(of, values, 1)
-    return [Constant(float(offset)) + Constant(float(slope)) * operand]
+    with np.errstate(all="ignore"):
+        off = (of - of.mean()) / np.ptp(of)  # squares of what is near the end of floats are none
+        slope = float(off @ (values / (off @ off)) / np.ptp(of))
+        offset = float(values.mean() - slope * of.mean())
+    if not math.isfinite(slope + offset):
+        return []
+    return [Constant(offset) + Constant(slope) * operand]
 
 
 def limits_of_powers(expression: Expression) -> list[Expression]:
