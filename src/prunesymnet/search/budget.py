@@ -25,7 +25,7 @@ class Budget:
 
     level: int
     pair_nodes: int  # of the bank whose pairs are scanned, before reciprocals
-    wide_nodes: int  # the same for the target alone, later: a tenth of a second or two
+    wide_nodes: int  # the same of each column for the target alone, later: a tenth of a second or two
     single_nodes: int  # of the bank whose nodes are tried one by one: a node costs as many operations as it has rows
     pursuit_nodes: int  # of the first, the simplest, for several terms at once, where each step has several scans
     factors: int  # simple nodes that are divided out, fixed as a term, or put into the denominator
@@ -57,7 +57,7 @@ class Budget:
         return cls(
             level=level,
             pair_nodes=wider * 400 * 3**level,
-            wide_nodes=wider * 3000 * 3**level,
+            wide_nodes=wider * 1000 * 3**level,
             single_nodes=5000 * 5**level,
             pursuit_nodes=wider * 800 * min(2**level, 2),
             factors=24 * 3**level,

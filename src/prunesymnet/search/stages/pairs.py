@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from prunesymnet.bank.bank import Bank
 from prunesymnet.search.stages.base import Batch, Context, Stage, When
 
+MANY_COLUMNS = 5  # of more, pairs of as many nodes are tried as of so many: time grows with their square
+
 
 def propose(context: Context) -> Iterator[Batch]:
     yield from _pairs(context, context.pair_bank)
@@ -13,7 +15,8 @@ def propose(context: Context) -> Iterator[Batch]:
 def propose_wide(context: Context) -> Iterator[Batch]:
     """In a table of many columns, a small bank has hardly more than these: a law in which several stand on either side
     is a pair of a larger one."""
-    yield from _pairs(context, context.with_reciprocals(context.single_bank.first(context.budget.wide_nodes)))
+    nodes = context.budget.wide_nodes * min(len(context.problem.columns), MANY_COLUMNS)
+    yield from _pairs(context, context.with_reciprocals(context.single_bank.first(nodes)))
 
 
 def _pairs(context: Context, bank: Bank) -> Iterator[Batch]:
