@@ -525,8 +525,7 @@ class _Search(TriesKinds):
     def with_units(self, equation: Equation) -> Equation:
         """An equation with the units of its constants."""
         assert self.units is not None  # noqa: S101 - asked for where there are some
-        form = equation.form if equation.free_form is None else equation.free_form
-        return replace(equation, units=units_of_constants(form, self.units))
+        return replace(equation, units=units_of_constants(equation.free_form_as_written, self.units))
 
     def result(self, found: Fit, front: Front, status: SearchStatus) -> SearchResult:
         training = self.training or Training(self.network)
