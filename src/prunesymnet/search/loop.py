@@ -192,6 +192,8 @@ class _Search(TriesKinds):
                 best = self.best
             if self.settings.remove_operators and (self.archive.exact or self.settings.pruner != "exhaustive"):
                 self.archive.best = self.fitter.shrink(best)
+            if self.errors is not ALIKE and not self.archive.exact and (chosen := self.chosen) is not None:
+                self.finish = replace(self.finish, rows=self.errors.to_finish(self.rows, chosen), known_lengths={})
             found, front = self.finish.choose(self.archive)
         except KeyboardInterrupt:  # even now, what has been found is returned
             status = SearchStatus.INTERRUPTED
