@@ -38,7 +38,7 @@ from prunesymnet.search.error_kinds import ALIKE, KINDS, ErrorKind
 from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter, Known
 from prunesymnet.search.guesses import fitted_guess, read_guesses
-from prunesymnet.search.linear_model import linear, simplest_forms, telling_columns
+from prunesymnet.search.linear_model import linear, simplest_forms, telling_columns, varying
 from prunesymnet.search.result import SearchResult, Start, Update, Watcher
 from prunesymnet.search.rows import Rows
 from prunesymnet.search.screening import narrowed, relevant_columns, screen
@@ -226,13 +226,13 @@ class _Search(TriesKinds):
 
     def linear_model(self) -> None:
         """The linear model and a constant, or the simplest that is allowed."""
-        forms = simplest_forms(self.seen.first or self.rows.every.names, self.settings.constraints.requires)
+        names = self.seen.first or varying(self.rows.every)
+        forms = simplest_forms(names, self.settings.constraints.requires)
         if self.groups is not None:  # the product of columns that has the target's unit
             forms.insert(-1, self.groups.put_back(Constant(1.0)))
         allowed = [form for form in forms if self.finish.may_be(form)]
         self.archive.set_best(self.fitter.candidate((allowed or forms)[0], "linear"))
         self.fitter.candidate(forms[-1], "constant")
-        names = self.seen.first or self.rows.every.names
         if 1 < len(telling := telling_columns(self.rows.train.only(names))) < len(names):
             self.fitter.propose(Proposal(linear(telling), 1.0), None, "linear")
 
