@@ -257,3 +257,12 @@ def test_a_closed_form_must_be_more_than_near(noise, closed):
     y = np.pi * np.exp(-0.7321 * x) + noise * np.random.default_rng(2).standard_normal(60)
     found = snap(parse("3.1*exp(-0.7*x)"), make_dataset(x, y, names=["x"])).expression
     assert ("pi" in str(found)) == closed
+
+
+@pytest.mark.parametrize(("noise", "power", "written"), [(0.3, 0.707, ""), (0.3, 0.6, "3/5"), (1e-9, 5 / 7, "5/7")])
+def test_fractions_that_people_rarely_write_need_more_than_that_the_rows_allow_them(noise, power, written):
+    x = np.linspace(0.2, 4, 40)
+    errors = noise * np.cos(17 * x)  # along no power of x; the largest leave 0.707 ± 0.005
+    found = snap(parse("1.0*x**1.0"), make_dataset(x, 7.3 * x**power + errors, names=["x"]))
+    exponent = found.expression.operands[1].operands[1]
+    assert str(exponent) == (written or str(found.expression.constants[-1]))
