@@ -127,8 +127,10 @@ def test_large_shares_are_found_and_nothing_is_off_for_them():
     assert found.relative
     low, high = found.interval({"mass": mass}, mean=True)
     assert np.mean((low < 3.4 * mass**0.75) & (3.4 * mass**0.75 < high)) > 0.5
+    residual = rate / found.predict({"mass": mass}) - 1
+    assert np.sqrt(found.variance) == pytest.approx(np.std(residual, ddof=2), rel=0.05)
     # Of shares of the prediction, those of the rows are on both sides of it; of shares of the target, they are above.
-    assert abs(np.mean(rate / found.predict({"mass": mass}) - 1)) < 0.01
+    assert abs(np.mean(residual)) < 0.01
 
 
 def test_errors_are_alike_after_all_where_the_law_that_was_found_says_so(monkeypatch):

@@ -8,7 +8,7 @@ that are alike. Where the rows suggest another kind, it is tried, and the shorte
 import numpy as np
 from numpy.typing import NDArray
 
-from prunesymnet.coefficients import Fit
+from prunesymnet.coefficients import Fit, fit
 from prunesymnet.data import Dataset
 from prunesymnet.data.losses import ROBUST
 from prunesymnet.expression import Expression, evaluate
@@ -89,8 +89,10 @@ class Shares(ErrorKind):
         return max(share(used, archive.error(ranked[0])), share_of(used, predicted)) <= LARGEST_SHARE
 
     def to_finish(self, rows: Rows, best: Fit) -> Rows:
-        biased = bias_is_seen(share(rows.used, best.mse), rows.used.rows)
-        return rows.with_shares_of(best.expression) if biased else rows
+        if not bias_is_seen(share(rows.used, best.mse), rows.used.rows):
+            return rows
+        again = fit(best.expression, rows.with_shares_of(best.expression).used)  # the best is too low itself
+        return rows.with_shares_of(again.expression)
 
 
 class WithOutliers(ErrorKind):
