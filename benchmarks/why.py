@@ -24,7 +24,7 @@ from prunesymnet.coefficients.description import description_length
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression, canonical, parse
-from prunesymnet.search.error_shares import largest_share, makes_a_difference, share, weight_bits
+from prunesymnet.search.error_shares import LARGEST_SHARE, makes_a_difference, share, weight_bits
 
 SETS = QUANTITIES
 STARTS = FitSettings(starts=4)  # besides the numbers that the formula comes with
@@ -38,7 +38,7 @@ def shortest(formula: Expression, data: Dataset) -> float:
         fitted = fit(formula, table, settings=STARTS)
         readings: list[Fit] = [measure(formula, table), fitted, snap(fitted.expression, table)]
         if table is not data:  # larger ones no search counts as shares
-            readings = [reading for reading in readings if share(table, reading.mse) <= largest_share(data.rows)]
+            readings = [reading for reading in readings if share(table, reading.mse) <= LARGEST_SHARE]
         lengths += [description_length(reading, table) + weight_bits(table.weights) for reading in readings]
     return min(lengths)
 

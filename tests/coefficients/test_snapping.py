@@ -267,3 +267,12 @@ def test_a_factor_that_is_no_number_of_its_own_is_taken_into_the_sum():
     table = make_dataset(np.column_stack([*columns.values()]), y, names=list(columns))
     found = snap(parse("3.1e8*m/sqrt(9.1e16 - v**2)"), table).expression
     assert skeleton(found) == skeleton(parse("m/sqrt(1 - 1.1e-17*v**2)"))
+
+
+@pytest.mark.parametrize(("noise", "power", "written"), [(0.3, 0.707, ""), (0.3, 0.6, "3/5"), (1e-9, 5 / 7, "5/7")])
+def test_fractions_that_people_rarely_write_need_more_than_that_the_rows_allow_them(noise, power, written):
+    x = np.linspace(0.2, 4, 40)
+    errors = noise * np.cos(17 * x)  # along no power of x; the largest leave 0.707 ± 0.005
+    found = snap(parse("1.0*x**1.0"), make_dataset(x, 7.3 * x**power + errors, names=["x"]))
+    exponent = found.expression.operands[1].operands[1]
+    assert str(exponent) == (written or str(found.expression.constants[-1]))

@@ -91,6 +91,13 @@ def test_what_can_be_meant_in_one_way_is_read_without_a_word(tmp_path, content):
     assert holds(read_frame(written(tmp_path / "t.csv", content)))
 
 
+def test_a_column_that_stands_alone_may_have_blanks_in_its_name(tmp_path):
+    frame = read_frame(written(tmp_path / "t.csv", "time (h)\n1.5\n2.5\n")).frame
+    assert list(frame.columns) == ["time (h)"]
+    assert frame["time (h)"].tolist() == [1.5, 2.5]
+    assert list(read_frame(written(tmp_path / "u.csv", "a y\n1 2\n3 4\n")).frame.columns) == ["a", "y"]
+
+
 def test_numbers_that_can_be_read_in_two_ways(tmp_path):
     content = "a\ty\n1,234\t1\n5,678\t2\n9,012\t3\n"
     file = written(tmp_path / "t.tsv", content)
@@ -115,6 +122,16 @@ def test_points_between_thousands_are_seen_where_commas_are_decimal(tmp_path):
         frame = read_frame(file).frame
     assert frame["b"].tolist() == [1234, 5678]
     assert frame["c"].tolist() == [0.125, 0.25]  # no thousand begins with 0
+
+
+def test_percent_signs_leave_the_numbers_as_they_are_written(tmp_path):
+    file = written(tmp_path / "t.csv", "a,y\n8.2%,1\n7,2\n-,3\n-5.25 %,4\n")
+    with told("percent signs left out (a)"):
+        assert read_frame(file).frame["a"].dropna().tolist() == [8.2, 7, -5.25]
+    with told("decimal commas (a)", "percent signs left out (a)"):
+        assert read_frame(written(tmp_path / "u.csv", "a;y\n8,2%;1\n7,5%;2\n")).frame["a"].tolist() == [8.2, 7.5]
+    frame = read_frame(written(tmp_path / "v.csv", "a,y\n8.2%,1\n7%%,2\n%,3\n")).frame
+    assert frame["a"].tolist() == ["8.2%", "7%%", "%"]  # text stays text
 
 
 def test_words_for_missing_values(tmp_path):

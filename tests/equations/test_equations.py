@@ -48,6 +48,15 @@ def test_an_equation_is_called_by_its_name_rounded_or_not():
 # ---- constants, by name -----------------------------------------------------------------------------------------
 
 
+def test_exponents_are_as_they_are_written_where_constants_are_free_again():
+    x = np.linspace(1, 5, 30)
+    data = make_dataset(x, 2 * np.sqrt(x) * (1 + 0.01 * np.sin(17 * x)), names=["x"])
+    found = replace(measure(parse("2.0*sqrt(x)"), data), before_rounding=parse("2.0*x**0.51"))
+    law = Equation.of(found, data)
+    assert law.free_form.constants[1] != 0.5
+    assert law.free_form_as_written.constants == (2.0, 0.5)
+
+
 def test_the_names_of_constants_lead_to_their_places():
     law = equation("1.0*distance + 1.0", HUBBLE)
     assert str(law) == "velocity = 454.158*distance + (-40.7836)"

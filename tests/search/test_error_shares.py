@@ -11,11 +11,13 @@ from prunesymnet.search import SearchSettings, search
 from prunesymnet.search.error_kinds import KINDS
 from prunesymnet.search.error_shares import (
     LARGEST_SHARE,
+    bias_bits,
+    bias_is_seen,
     grow_with_target,
-    largest_share,
     left_by_curve,
     makes_a_difference,
     share,
+    share_of,
     weight_bits,
 )
 from prunesymnet.search.loop import _Search
@@ -103,9 +105,32 @@ def test_a_smooth_curve_needs_rows_and_one_column():
     assert left_by_curve(make_dataset(np.array([X, X**2]).T, LAW)) is None
 
 
-def test_how_large_shares_may_be_goes_by_what_their_weights_are_off_by():
-    assert largest_share(36) == pytest.approx(1 / 6)
-    assert largest_share(10_000) == LARGEST_SHARE
+def test_what_weights_by_the_target_are_off_by_is_charged():
+    assert bias_bits(0.0, 60) == 0.0
+    assert bias_bits(0.01, 60) < 0.1 < 3 < bias_bits(0.15, 60)
+    assert bias_bits(5.0, 60) == bias_bits(LARGEST_SHARE, 60)
+    assert [bias_is_seen(share, 100) for share in (0.001, 0.1)] == [False, True]
+
+
+def test_a_row_far_above_the_law_is_a_large_share_of_what_is_predicted():
+    data = make_dataset(X, np.append(LAW[:-1], 20 * LAW[-1])).with_loss("relative")
+    assert share_of(data, LAW) == pytest.approx(19 / np.sqrt(ROWS))
+    assert share(data, data.mse(LAW)) < 0.13
+    assert share_of(data, 0 * LAW) == np.inf
+
+
+def test_large_shares_are_found_and_nothing_is_off_for_them():
+    rng = np.random.default_rng(1)
+    mass = 10 ** rng.uniform(-2, 3, 80)
+    rate = 3.4 * mass**0.75 * (1 + 0.2 * rng.normal(size=80))
+    found = search(make_dataset(mass, rate, names=["mass"]), SearchSettings(**ONE_LEVEL)).front.best
+    assert found.relative
+    low, high = found.interval({"mass": mass}, mean=True)
+    assert np.mean((low < 3.4 * mass**0.75) & (3.4 * mass**0.75 < high)) > 0.5
+    residual = rate / found.predict({"mass": mass}) - 1
+    assert np.sqrt(found.variance) == pytest.approx(np.std(residual, ddof=2), rel=0.05)
+    # Of shares of the prediction, those of the rows are on both sides of it; of shares of the target, they are above.
+    assert abs(np.mean(residual)) < 0.01
 
 
 def test_errors_are_alike_after_all_where_the_law_that_was_found_says_so(monkeypatch):

@@ -8,6 +8,7 @@ from sklearn.linear_model import LinearRegression
 
 from prunesymnet.coefficients import fit
 from prunesymnet.data import make_dataset
+from prunesymnet.errors import DataWarning
 from prunesymnet.search import ExhaustiveSettings, SearchSettings, search
 from prunesymnet.search.linear_model import (
     linear,
@@ -16,6 +17,7 @@ from prunesymnet.search.linear_model import (
     no_worse_than,
     simplest_forms,
     telling_columns,
+    varying,
 )
 from prunesymnet.search.prediction import left_out, predicts_better
 
@@ -119,3 +121,14 @@ def test_outliers_do_not_keep_a_column():
     few = linear_models(data.with_loss("huber"))[1]
     assert few.expression.variables == ("a",)
     assert few.expression.constants[0] == pytest.approx(3, abs=0.1)
+
+
+def test_a_column_with_one_value_is_in_no_linear_model():
+    x = np.linspace(0, 3, 12)
+    with pytest.warns(DataWarning, match="can't explain anything"):
+        data = make_dataset(np.column_stack([x, np.full(12, 5.0)]), 2 * x + np.sin(9 * x), names=["x", "five"])
+    assert varying(data) == ("x",)
+    assert all(found.expression.variables == ("x",) for found in linear_models(data))
+    assert varying(data.only(["five"])) == ("five",)  # without columns there is no table
+    found = search(data, SearchSettings(max_fits=30))
+    assert not any("five" in equation.expression.variables for equation in found.front)

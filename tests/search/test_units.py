@@ -5,10 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from prunesymnet.bank.problem import Problem
+from prunesymnet.bank.query import Proposal
 from prunesymnet.data import make_dataset
 from prunesymnet.errors import UnitError
+from prunesymnet.expression import parse
+from prunesymnet.operators import DEFAULT
 from prunesymnet.search import SearchSettings, SearchStatus, search
-from prunesymnet.units import is_sound
+from prunesymnet.search.ahead import allowed
+from prunesymnet.search.archive import Archive
+from prunesymnet.search.contexts import Contexts
+from prunesymnet.search.fitting import Fitter
+from prunesymnet.search.rows import Rows
+from prunesymnet.units import TableUnits, is_sound
 
 RNG = np.random.default_rng(0)
 COLUMNS = dict(zip("mghv", RNG.uniform(1, 5, (4, 60)), strict=True))
@@ -75,3 +84,29 @@ def test_what_can_not_be_is_an_error():
         SearchSettings(units=["m"])
     with pytest.raises(ValueError, match="constant_units=False is for tables with units"):
         SearchSettings(constant_units=False)
+
+
+@pytest.mark.parametrize(("columns", "free"), [(("t",), True), (("t", "x"), False)])
+def test_units_rule_out_no_node_of_one_column_where_constants_carry_them(columns, free):
+    values = np.random.default_rng(1).uniform(1, 2, (30, len(columns)))
+    rows = Rows.of(make_dataset(values, values[:, 0] ** 2, names=list(columns), target="y"), SETTINGS)
+    for constants in (True, False):
+        units = TableUnits.of({"t": "s", "x": "m", "y": "s"}, columns, "y", constants=constants)
+        contexts = Contexts(SETTINGS, units, None, lambda: None, iter)
+        (context,) = contexts.all(rows, Archive(rows))
+        assert (context.problem.dimensions is None) is (free and constants)
+        assert contexts.with_rows(context, rows).problem.dimensions == context.problem.dimensions
+
+
+def test_what_is_sound_with_weights_is_proposed():
+    t = np.linspace(1, 2, 30)
+    data = make_dataset(t, t**2, names=["t"], target="y")
+    units = TableUnits.of({"t": "s", "y": "m"}, ("t",), "y")
+    settings = SearchSettings(max_complexity=20)  # without such rules nothing is left out here
+    for told, expected in ((units, ["2.0*exp(t)"]), (replace(units, constants=False), [])):
+        rules = replace(settings.rules(), units=told)
+        rows = Rows.of(data, settings)
+        fitter = Fitter(rows, rules, Archive(rows), settings.fits_per_form)
+        proposals = [Proposal(parse("2.0*exp(t)"), 0.5)]
+        fine = allowed(proposals, Problem.of(data, DEFAULT, 256, 0), rules, fitter)
+        assert [str(proposal.expression) for proposal in fine] == expected

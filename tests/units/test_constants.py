@@ -30,6 +30,9 @@ from prunesymnet.units import TableUnits, units_of_constants
         ("2.0*x", {"x": "N·m/s", "y": "1"}, ("s/(N·m)",)),
         ("1.5*x**2", {"x": "m^2", "y": "V"}, ("V/(m^2)^2",)),
         ("2.0*sin(3.0*x)*t**2", {"x": "rad", "t": "s", "y": "m"}, ("m/s^2", "")),
+        ("8.3*n*T/V", {"n": "mol", "T": "K", "V": "m^3", "y": "Pa"}, ("Pa*m^3/(mol*K)",)),
+        ("0.002*d**2*h", {"d": "inch", "h": "ft", "y": "ft^3"}, ("ft^2/inch^2",)),
+        ("4.0*sqrt(c)", {"c": "ppm", "y": "count/min"}, ("count/min/ppm^(1/2)",)),  # no powers of ten in front
         ("x + 2.0*t", {"x": "m", "t": "s", "y": "s"}, ("",)),  # not sound
     ],
 )

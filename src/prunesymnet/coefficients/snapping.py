@@ -14,7 +14,8 @@ would make it grow (`tolerance` standard errors each), and the description has b
 bits to which the data determine it, so an integer that is no shorter than that (454 for 454.2 ± 75) stays a float.
 A term whose coefficient becomes 0 is gone. Who writes pi, a root or e says that there is a reason for it, and some
 multiple of these is near to any number. So one must make the description shorter by as much as odds of 20 to 1: 3.14 ±
-0.02 is no pi, and 3.142 ± 0.0003 is.
+0.02 is no pi, and 3.142 ± 0.0003 is. The same holds for fractions that are neither decimals nor of thirds: 0.704 ±
+0.006 is no 5/7.
 
 Exponents are also read as people read them (`as_read`): `a**1.49984` is `a**(3/2)` where that leaves less than a
 millionth of the variation, and the free fit does not leave a hundred times less, however many standard errors lie
@@ -48,6 +49,7 @@ from prunesymnet.expression import (
     tied,
 )
 from prunesymnet.expression.canonical.terms import number_tree
+from prunesymnet.expression.polynomial import polynomial
 from prunesymnet.expression.tree import LARGEST_INT, is_free, with_numbers
 from prunesymnet.operators.operator import CALL
 from prunesymnet.settings import check_number, check_whole
@@ -59,7 +61,7 @@ READ_AS_ONE = 1e-6  # of the variation: an R² of 0.999999, and all digits that 
 FREE_FIT_GAINS = 100.0  # times less error, and more: then the exponent is no fraction with something small left over
 LEAST_SECONDS = 1e-3  # of a fit: the first step is taken even when no time is left
 MANY_CONSTANTS = 8  # in a formula: dozens of closed forms of each, and all pairs
-IRRATIONAL_SAVES = math.log2(20)  # bits: odds of 20 to 1 that it is no chance, as of a result significant at 5%
+UNUSUAL_SAVES = math.log2(20)  # bits: odds of 20 to 1 that it is no chance, as of a result significant at 5%
 FRACTIONS = (1, 2, 3, 4)  # denominators of the exponents that laws have
 
 
@@ -232,7 +234,7 @@ class _Rounding:
         chosen: dict[int, Expression] = {}
         for index, _, form in choices:
             chosen.setdefault(index, form)
-        saves = IRRATIONAL_SAVES * sum(map(_is_irrational, chosen.values()))
+        saves = UNUSUAL_SAVES * sum(map(_is_unusual, chosen.values()))
         return self.accept(state, _with(state.fit.expression, chosen), saves)
 
     def rewrite(self, state: _State) -> _State:
@@ -289,9 +291,19 @@ def _with(expression: Expression, numbers: dict[int, Expression]) -> Expression:
     return canonical(with_numbers(expression, numbers))
 
 
-def _is_irrational(number: Expression) -> bool:
-    """Whether a closed form has pi, a root or e in it."""
-    return any(isinstance(node, Apply) and node.operator.precedence == CALL for node in postorder(number))
+def _is_unusual(number: Expression) -> bool:
+    """Whether a closed form has pi, a root or e in it, or is a fraction that people rarely write: halves, thirds and
+    decimals have denominators of twos, threes and fives. 1/7 is the number 7, below a line."""
+    if any(isinstance(node, Apply) and node.operator.precedence == CALL for node in postorder(number)):
+        return True
+    fraction = polynomial(number).coefficients.get(0)  # type: ignore[union-attr]  # of numbers alone
+    if fraction is None or abs(fraction.numerator) == 1:
+        return False
+    rest = fraction.denominator
+    for prime in (2, 3, 5):
+        while rest % prime == 0:
+            rest //= prime
+    return rest > 1
 
 
 def _exponents(expression: Expression) -> list[int]:

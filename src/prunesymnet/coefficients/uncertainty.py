@@ -135,7 +135,7 @@ def constant_names(labels: Sequence[str | None], taken: Collection[str] = ()) ->
 def students_t(freedom: int, confidence: float) -> float:
     """How many standard errors an interval reaches to each side."""
     if not isinstance(confidence, Real) or not 0 < confidence < 1:
-        raise ValueError(f"confidence must be between 0 and 1, both excluded, got {confidence!r}")
+        raise ValueError(f"confidence must be between 0 and 1, both excluded (0.95 for 95%), got {confidence!r}")
     return float(stdtrit(freedom, 0.5 + confidence / 2)) if freedom > 0 else math.inf
 
 

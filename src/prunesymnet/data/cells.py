@@ -1,4 +1,5 @@
-r"""Numbers as people write them: decimal commas, thousands set apart, and words for a value that is missing.
+r"""Numbers as people write them: decimal commas, thousands set apart, percent signs, and words for a value that is
+missing.
 
 A column of text becomes numbers only if all of its cells can be read the same way. `1,234` can be read in two ways;
 what decides is the other cells of the table, then what separates its columns: a table with semicolons has them because
@@ -34,6 +35,7 @@ STYLES = {
     )
     for decimal, other in ((".", ","), (",", "."))
 }
+PERCENT = re.compile(r"(?<=[\d.,])\s*%$")
 _BETWEEN = {".": "points", ",": "commas", "'": "apostrophes", "’": "apostrophes"}
 
 
@@ -45,10 +47,13 @@ class _Column:
     texts: list[str] = field(default_factory=list)  # stripped, without words for what is missing
     missing: set[str] = field(default_factory=set)
     decimals: list[str] = field(default_factory=list)  # by which all of the texts are numbers
+    percent: bool = False  # whether percent signs were left out of them
 
     @classmethod
     def of(cls, cells: Sequence[Any]) -> "_Column":
-        found = cls([cell.strip() if isinstance(cell, str) else cell for cell in cells])
+        written = [cell.strip() if isinstance(cell, str) else cell for cell in cells]
+        found = cls([PERCENT.sub("", cell) if isinstance(cell, str) else cell for cell in written])
+        found.percent = found.cells != written
         for cell in found.cells:
             if isinstance(cell, str):
                 (found.missing.add if cell.lower() in MISSING else found.texts.append)(cell)
@@ -109,6 +114,7 @@ def with_numbers(frame: pd.DataFrame, decimal: str | None = None) -> tuple[pd.Da
         style = decimal if decimal is not None and decimal in column.decimals else column.decimals[0]
         made[k] = pd.Series(column.numbers(style), index=frame.index)
         used = [f"{words} between thousands" for words in sorted(column.groups(style))]
+        used += ["percent signs left out"] * column.percent
         used += ["decimal commas"] * (style == "," and any("," in text for text in column.texts))
         used += [f"{shown(word)} as a missing value" for word in sorted(column.missing - {""})]
         for fact in used:

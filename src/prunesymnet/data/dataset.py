@@ -219,6 +219,17 @@ class Dataset:
             return self._with(weights=weights, loss=found)
         return self._with(loss=found, start_weights=None)
 
+    def with_shares_of(self, values: Floats) -> "Dataset":
+        """With the relative loss, the same rows with errors as shares of these values, those of a formula, and no
+        longer of the target: this is as wrong as its errors, and where it is too small, it counts too much.
+
+        >>> make_dataset([1, 2, 3], [2, 4, 8]).with_loss("relative").with_shares_of([2, 5, 8]).weights
+        array([0.25    , 0.04    , 0.015625])
+        """
+        assert isinstance(self.loss, Relative)  # noqa: S101 - there are weights then
+        assert self.weights is not None  # noqa: S101
+        return self._with(weights=self.weights * (self.y / np.asarray(values)) ** 2)
+
     def as_squares(self, values: Floats) -> "Dataset":
         """The table by whose squared errors a prediction is as good, and moves the same way, as by the loss."""
         if self.loss.quadratic or not np.isfinite(values).all():

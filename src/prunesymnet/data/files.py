@@ -139,6 +139,11 @@ class Table:
         for name, times in Counter([*chosen, *targets]).items():
             if times > 1 and name in targets:
                 raise DataError(f"{shown(name)} is named twice as a target, or as a target and a feature; name it once")
+        if not chosen:
+            raise DataError(
+                f"no feature columns: of {listed(columns)} none is left beside the target, weights, standard errors "
+                "and what is excluded; add at least one more"
+            )
         return chosen
 
     def without_missing(self, columns: Sequence[str]) -> "Table":

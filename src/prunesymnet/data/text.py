@@ -164,7 +164,8 @@ def _without_comments(text: str) -> tuple[str, list[tuple[int, str]]]:
 
 def _separator(text: str) -> str:
     """The first of SEPARATORS that parts most of the first lines into as many cells as the line of names; where none
-    does, the one that it has most of, or else blanks."""
+    does, the one that it has most of, or else blanks. A column that stands alone may have blanks in its name: "t [s]".
+    """
     lines = [line for line in text.lstrip("\n ")[: 2**16].split("\n") if line.strip()][:LOOKED_AT]
     for separator in SEPARATORS:
         try:
@@ -174,7 +175,10 @@ def _separator(text: str) -> str:
         if counts and counts[0] > 1 and counts.count(counts[0]) > len(counts) / 2:
             return separator
     most = max(SEPARATORS, key=lines[0].count)
-    return most if most in lines[0] else " "
+    if most in lines[0]:
+        return most
+    alone = len(lines) > 1 and all(len(line.split()) == 1 for line in lines[1:])
+    return most if alone else " "  # one that no line has
 
 
 def _records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:

@@ -136,6 +136,14 @@ class Equation:
         return _with_signs(self.form.substitute(self.parameters)) if self.parameters else self.form
 
     @property
+    def free_form_as_written(self) -> Expression:
+        """The form that its `constants` are those of, each with the value that stands in the formula: an exponent is 2
+        there, and not the 2.003 that was fitted."""
+        if self.free_form is None:
+            return self.form
+        return self.free_form.with_constants([constant_value(n) for n in counterparts(self.free_form, self.form)])
+
+    @property
     def complexity(self) -> int:
         """That of the formula; a constant with a value in each category counts once."""
         return complexity_with(self._short_form if self.has_categories else self.expression, self.costs)

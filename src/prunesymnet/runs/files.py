@@ -154,6 +154,8 @@ def read_json(text: str, where: str) -> Any:
     try:
         return json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
     except json.JSONDecodeError as problem:
+        if not text.lstrip().startswith(("{", "[")):
+            raise FileFormatError(f"{where}: is not a file that PruneSymNet has written") from None
         cut = problem.pos >= len(text.rstrip()) - 1
         reason = "it is cut off" if cut else f"line {problem.lineno}: {problem.msg}"
         raise FileFormatError(f"{where}: is not whole JSON ({reason})") from None

@@ -17,7 +17,7 @@ from prunesymnet.search.archive import Archive, Standing
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter, Known
-from prunesymnet.search.forms import merged_form
+from prunesymnet.search.forms import freed, merged_form
 from prunesymnet.search.stages.base import Batch, Context, Part, When, one_by_one, put_back
 from prunesymnet.search.waiting import Waiting
 from prunesymnet.search.workers import Luggage, Work, Workers
@@ -31,8 +31,13 @@ def allowed(proposals: list[Proposal], problem: Problem, rules: Rules, fitter: F
     if not rules.has_any:
         return proposals
     train = fitter.rows.train
-    in_table = ((one, problem.to_table(one.expression)) for one in proposals)
-    return [one for one, formula in in_table if rules.allow(merged_form(formula, train)[0])]
+
+    def is_allowed(formula: Expression) -> bool:
+        """As it stands, or with weights, which may carry the units that it lacks."""
+        forms = (formula,) if rules.units is None else (formula, freed(formula))
+        return any(rules.allow(merged_form(form, train)[0]) for form in forms)
+
+    return [one for one in proposals if is_allowed(problem.to_table(one.expression))]
 
 
 def unexplained_of(problem: Problem, known: Known) -> Callable[[Proposal], float]:

@@ -43,7 +43,10 @@ class Contexts:
             sound = PartOfArchive(archive, lambda candidate: self.is_pure(candidate.expression))
             contexts.append(replace(context, archive=sound) if self.units.constants else context)
         if self.units.constants or not contexts:
-            contexts.append(self._one(self._problem(rows, None, self.units.dimensions), rows, archive))
+            # Of one column everything is sound with constants that carry what it takes: units rule no node out.
+            free = self.units.constants and len(rows.train.names) == 1
+            dimensions = None if free else self.units.dimensions
+            contexts.append(self._one(self._problem(rows, None, dimensions), rows, archive))
         return contexts
 
     def again(self, contexts: list[Context], rows: Rows, archive: Archive) -> list[Context]:

@@ -8,19 +8,24 @@ that are alike. Where the rows suggest another kind, it is tried, and the shorte
 import numpy as np
 from numpy.typing import NDArray
 
+from prunesymnet.coefficients import Fit, fit
 from prunesymnet.data import Dataset
 from prunesymnet.data.losses import ROBUST
 from prunesymnet.expression import Expression, evaluate
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.error_shares import (
+    LARGEST_SHARE,
+    bias_bits,
+    bias_is_seen,
     grow_with_target,
-    largest_share,
     left_by_curve,
     makes_a_difference,
     share,
+    share_of,
     weight_bits,
 )
 from prunesymnet.search.outliers import EXPLAINED, PERHAPS_EXPLAINED, Told, are_suspected, told_apart
+from prunesymnet.search.rows import Rows
 
 Array = NDArray[np.float64]
 
@@ -53,6 +58,10 @@ class ErrorKind:
         bits is `to_beat`."""
         return self.is_believed(archive)
 
+    def to_finish(self, rows: Rows, best: Fit) -> Rows:
+        """The rows as they count in the last fits, where a formula is the best so far."""
+        return rows
+
 
 class Shares(ErrorKind):
     """Errors that grow with the value: an instrument that is good to one per cent."""
@@ -67,14 +76,23 @@ class Shares(ErrorKind):
         return grow_with_target(data, _residual(data, formula)) or (curve is not None and grow_with_target(data, curve))
 
     def bits(self, archive: Archive) -> float:
-        return archive.shortest() + weight_bits(archive.rows.used.weights)
+        used, ranked = archive.rows.used, archive.by_length()
+        off = bias_bits(share(used, archive.error(ranked[0])), used.rows) if ranked else 0.0
+        return archive.shortest() + weight_bits(used.weights) + off
 
     def is_believed(self, archive: Archive, *, doubtful: bool = False) -> bool:
         ranked = archive.by_length()
         if not ranked or doubtful:
             return bool(ranked)
         used = archive.rows.used
-        return share(used, archive.error(ranked[0])) <= largest_share(used.rows)
+        predicted = evaluate(ranked[0].expression, used.columns).values
+        return max(share(used, archive.error(ranked[0])), share_of(used, predicted)) <= LARGEST_SHARE
+
+    def to_finish(self, rows: Rows, best: Fit) -> Rows:
+        if not bias_is_seen(share(rows.used, best.mse), rows.used.rows):
+            return rows
+        again = fit(best.expression, rows.with_shares_of(best.expression).used)  # the best is too low itself
+        return rows.with_shares_of(again.expression)
 
 
 class WithOutliers(ErrorKind):

@@ -29,7 +29,10 @@ from prunesymnet.structure.splines import BEYOND_KNOTS, basis, knots
 Array = NDArray[np.float64]
 
 STANDARD_ERRORS = 2.0  # by which residuals must grow with the target so that it is not by chance
-LARGEST_SHARE = 0.1  # weights of 1/y**2 are themselves as wrong as y: a mean is off by the square of this share, 1%
+LARGEST_SHARE = (
+    1 / 3
+)  # three standard deviations below the law is 0: beyond, rows near 0 would count more than all others
+NOT_SEEN = 0.1  # standard errors: so much off is nothing
 INNER_KNOTS = 2  # of a smooth curve through the rows: enough for a peak or a step
 
 
@@ -64,9 +67,27 @@ def left_by_curve(data: Dataset) -> Array | None:
     return np.asarray(data.y - curve @ np.linalg.lstsq(curve, data.y)[0])
 
 
-def largest_share(rows: int) -> float:
-    """How large shares may be: what their weights are off by is then below 1%, or below a mean's standard error."""
-    return max(LARGEST_SHARE, 1 / math.sqrt(rows))
+def bias(share: float) -> float:
+    """How much too small a formula's values are, as a part of these, where rows are weighted by the inverse squares of
+    their targets: those that are too small by chance count more than those that are too large. To second order in the
+    share, for errors that are normal.
+
+    >>> y = 7 * (1 + 0.1 * np.random.default_rng(0).normal(size=10**5))
+    >>> round(float(1 - np.average(y, weights=1 / y**2) / 7), 2), round(bias(0.1), 2)
+    (0.02, 0.02)
+    """
+    return 2 * share**2
+
+
+def bias_is_seen(share: float, rows: int) -> bool:
+    """Whether that is not small beside the standard error of a mean."""
+    return bias(share) > NOT_SEEN * share / math.sqrt(rows)
+
+
+def bias_bits(share: float, rows: int) -> float:
+    """What it adds to the bits of the residuals."""
+    share = min(share, LARGEST_SHARE)  # larger ones may be those of a formula that is not near
+    return 0.5 * rows * math.log2(1 + (bias(share) / share) ** 2) if share else 0.0
 
 
 def weight_bits(weights: Array | None) -> float:
@@ -81,6 +102,15 @@ def share(data: Dataset, mse: float) -> float:
     """The root mean square of the errors as shares of the values, from the weighted mean square."""
     assert data.weights is not None  # noqa: S101 - the relative loss has made them
     return float(np.sqrt(mse * data.weights.mean()))
+
+
+def share_of(data: Dataset, predicted: Array) -> float:
+    """The root mean square of the errors as shares of what a formula predicts: large where some rows are far above it,
+    which are no more than once their own value off."""
+    with np.errstate(all="ignore"):
+        counts = None if data.weights is None else data.weights * data.y**2
+        value = float(np.sqrt(np.average((data.y / predicted - 1) ** 2, weights=counts)))
+    return value if math.isfinite(value) else math.inf
 
 
 def _ranks(values: Array) -> NDArray[np.int64]:

@@ -27,6 +27,11 @@ def linear(names: Sequence[str]) -> Expression:
     return total
 
 
+def varying(data: Dataset) -> tuple[str, ...]:
+    """The columns that have several values, which a constant term does not make up for; all, where none has."""
+    return tuple(name for name, column in data.columns.items() if np.ptp(column) > 0) or data.names
+
+
 def needed_columns(data: Dataset, most: float) -> tuple[str, ...]:
     """The columns that are left when those that the linear model needs least are taken out, one after the other, as
     long as its error stays below `most`."""
@@ -83,6 +88,7 @@ def simplest_forms(names: Sequence[str], required: Sequence[str]) -> list[Expres
 
 def linear_models(data: Dataset) -> tuple[Fit, ...]:
     """The linear model, the one without the columns that it can do without, and that of the shortest description."""
+    data = data.only(varying(data))
     whole = fit(linear(data.names), data)
     squares = data.as_squares(evaluate(whole.expression, data.columns).values)
     base = whole if squares is data else measure(whole.expression, squares)

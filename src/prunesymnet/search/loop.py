@@ -38,7 +38,7 @@ from prunesymnet.search.error_kinds import ALIKE, KINDS, ErrorKind
 from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter, Known
 from prunesymnet.search.guesses import fitted_guess, read_guesses
-from prunesymnet.search.linear_model import linear, simplest_forms, telling_columns
+from prunesymnet.search.linear_model import linear, simplest_forms, telling_columns, varying
 from prunesymnet.search.result import SearchResult, Start, Update, Watcher
 from prunesymnet.search.rows import Rows
 from prunesymnet.search.screening import narrowed, relevant_columns, screen
@@ -193,6 +193,8 @@ class _Search(TriesKinds):
                 best = self.best
             if self.settings.remove_operators and (self.archive.exact or self.settings.pruner != "exhaustive"):
                 self.archive.best = self.fitter.shrink(best)
+            if self.errors is not ALIKE and not self.archive.exact and (chosen := self.chosen) is not None:
+                self.finish = replace(self.finish, rows=self.errors.to_finish(self.rows, chosen), known_lengths={})
             found, front = self.finish.choose(self.archive)
         except KeyboardInterrupt:  # even now, what has been found is returned
             status = SearchStatus.INTERRUPTED
@@ -236,13 +238,13 @@ class _Search(TriesKinds):
 
     def linear_model(self) -> None:
         """The linear model and a constant, or the simplest that is allowed."""
-        forms = simplest_forms(self.seen.first or self.rows.every.names, self.settings.constraints.requires)
+        names = self.seen.first or varying(self.rows.every)
+        forms = simplest_forms(names, self.settings.constraints.requires)
         if self.groups is not None:  # the product of columns that has the target's unit
             forms.insert(-1, self.groups.put_back(Constant(1.0)))
         allowed = [form for form in forms if self.finish.may_be(form)]
         self.archive.set_best(self.fitter.candidate((allowed or forms)[0], "linear"))
         self.fitter.candidate(forms[-1], "constant")
-        names = self.seen.first or self.rows.every.names
         if 1 < len(telling := telling_columns(self.rows.train.only(names))) < len(names):
             self.fitter.propose(Proposal(linear(telling), 1.0), None, "linear")
 
@@ -537,8 +539,7 @@ class _Search(TriesKinds):
     def with_units(self, equation: Equation) -> Equation:
         """An equation with the units of its constants."""
         assert self.units is not None  # noqa: S101 - asked for where there are some
-        form = equation.form if equation.free_form is None else equation.free_form
-        return replace(equation, units=units_of_constants(form, self.units))
+        return replace(equation, units=units_of_constants(equation.free_form_as_written, self.units))
 
     def result(self, found: Fit, front: Front, status: SearchStatus) -> SearchResult:
         training = self.training or Training(self.network)

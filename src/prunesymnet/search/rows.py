@@ -78,6 +78,17 @@ class Rows:
         train, held = _split(used, self.holdout, self.seed)
         return replace(self, every=every, used=used, train=train, held=held)
 
+    def with_shares_of(self, expression: Expression) -> "Rows":
+        """The same rows, with errors as shares of what a formula predicts; as they are where it has no values."""
+        made: dict[int, Dataset] = {}  # what was the same stays the same
+        for data in (self.every, self.used, self.train, self.held):
+            values = evaluate(expression, data.columns).values
+            if not (np.isfinite(values) & (values != 0)).all():
+                return self
+            made.setdefault(id(data), data.with_shares_of(values))
+        every, used, train, held = (made[id(data)] for data in (self.every, self.used, self.train, self.held))
+        return replace(self, every=every, used=used, train=train, held=held)
+
     def is_exact(self, heldout_mse: float) -> bool:
         return self.exact > 0 and heldout_mse <= self.no_error_held_out
 

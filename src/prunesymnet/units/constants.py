@@ -20,7 +20,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ Array = NDArray[np.float64]
 
 CONSISTENT = 1e-6  # of what is left of the equations of a formula that is sound; exponents are fitted to some digits
 LARGEST_DENOMINATOR = 12  # of an exponent that is a fraction
+MOST_FACTORS = 4  # of a unit: as many as the gas constant has, Pa*m^3/(mol*K)
 DIGITS = 3  # of a power that is no fraction: that of a constant before a fitted power
 # Of a text, which is read from the left: m/s*K has the K above.
 QUOTIENT = re.compile(r"([^/()]+)/\s*(?:([^/()*·\s]+)|\(([^/()]+)\))")
@@ -160,34 +161,58 @@ def _value(expression: Expression) -> float:
 
 
 def _written(vector: Array, units: TableUnits) -> str:
-    """The shortest text of a unit: one of the table's, a product or quotient of two; else a power of one, alone or with
-    another: V/(mg/L)^2; else by the bases."""
+    """The shortest text of a unit: one of the table's, a product or quotient of two; else of powers of these, or by the
+    bases: V/(mg/L)^2, Pa*m^3/(mol*K)."""
     if (np.abs(vector) < CONSISTENT).all():
         return ""
-    known = {units.text(name): vector for name, vector in _vectors(units).items() if units.text(name)}
+    vectors = _vectors(units)
+    names = [name for name in (units.target, *units.names) if name in vectors and units.text(name)]
+    known = {units.text(name): vectors[name] for name in names}
     choices = [*known.items(), *((_inverse(text), -one) for text, one in known.items())]
     for (text, one), (other, two) in product(known.items(), repeat=2):
         if text != other:
             choices.append((f"{text}/{_grouped(other)}", one - two))
             choices.append((f"{_grouped(text)}*{_grouped(other)}", one + two))
     fitting = [text for text, one in choices if (np.abs(one - vector) < CONSISTENT).all()]
-    fitting = fitting or list(_with_powers(vector, known))
-    return min(fitting, key=len) if fitting else _by_bases(vector, units)
+    if not fitting:
+        by_bases, factor = _by_bases(vector, units)
+        alone = [by_bases] if abs(factor) < CONSISTENT else []
+        fitting = [*_with_powers(vector, known), *alone] or [f"{math.exp(factor):.6g} {by_bases}"]
+    return min(fitting, key=len)
 
 
-def _with_powers(vector: Array, known: Mapping[str, Array]) -> Iterator[str]:
-    """The ways to write a unit as a power of a known one, alone or with another of these as a factor. Radians and
-    degrees, which are of no dimension, have no powers here."""
-    powers = {text: one for text, one in known.items() if one[:-1].any()}
-    for first, rest in (("", vector), *((text, vector - one) for text, one in known.items())):
-        for text, one in powers.items():
-            power = float(rest @ one / (one @ one))
-            if text != first and (np.abs(rest - power * one) < CONSISTENT).all():
-                raised = _raised(text, abs(power))
-                if power > 0:
-                    yield f"{_grouped(first)}*{raised}" if first else raised
-                else:
-                    yield f"{first or 1}/{raised}"
+def _with_powers(vector: Array, known: Mapping[str, Array]) -> list[str]:
+    """The ways to write a unit as a product of powers of as few known ones as possible; with powers that are fractions,
+    if there are some. Radians and degrees, which are of no dimension, have no other powers."""
+    for count in range(1, MOST_FACTORS + 1):
+        fractions: list[str] = []
+        others: list[str] = []
+        for texts in combinations(known, count):
+            matrix = np.array([known[text] for text in texts]).T
+            powers, _, rank, _ = np.linalg.lstsq(matrix, vector, rcond=None)
+            used = (np.abs(powers) > CONSISTENT).all()
+            if rank < count or not used or (np.abs(matrix @ powers - vector) > CONSISTENT).any():
+                continue
+            text = _product(dict(zip(texts, map(float, powers), strict=True)))
+            if all(abs(power - _fraction(power)) < CONSISTENT for power in powers):
+                fractions.append(text)
+            elif all(known[one][:-1].any() for one in texts):
+                others.append(text)
+        if found := fractions or others:
+            return found
+    return []
+
+
+def _product(powers: Mapping[str, float]) -> str:
+    """What is raised to positive powers by what is raised to negative ones, the smallest powers first."""
+    powers = dict(sorted(powers.items(), key=lambda entry: round(abs(entry[1]), DIGITS)))
+    above = [_raised(text, power) for text, power in powers.items() if power > 0]
+    below = [_raised(text, -power) for text, power in powers.items() if power < 0]
+    text = "*".join(above) or "1"
+    if len(above) == 1 and text.startswith("("):  # km/s/Mpc
+        alone = next(one for one, power in powers.items() if power > 0)
+        text = alone if _grouped(alone) == text else text
+    return text if not below else f"{text}/{below[0] if len(below) == 1 else '(' + '*'.join(below) + ')'}"
 
 
 def _grouped(text: str) -> str:
@@ -203,10 +228,10 @@ def _inverse(text: str) -> str:
     return below if above == "1" else f"{below}/{_grouped(above)}"
 
 
-def _by_bases(vector: Array, units: TableUnits) -> str:
-    """By a column's unit where it is that of a base alone, km for lengths, else by that of SI."""
-    above: list[str] = []
-    below: list[str] = []
+def _by_bases(vector: Array, units: TableUnits) -> tuple[str, float]:
+    """By a column's unit where it is that of a base alone, km for lengths, else by that of SI; and the logarithm of
+    the factor that is left."""
+    powers: dict[str, float] = {}
     factor = float(vector[-1])
     for base, power in zip(units.bases, vector[:-1], strict=True):
         symbol, size = SI.get(base, base), 0.0
@@ -216,18 +241,19 @@ def _by_bases(vector: Array, units: TableUnits) -> str:
                 break
         factor -= power * size
         if abs(power) > CONSISTENT:
-            (above if power > 0 else below).append(_raised(symbol, abs(float(power))))
-    text = "*".join(above) or "1"
-    if below:
-        text += "/" + (below[0] if len(below) == 1 else f"({'*'.join(below)})")
-    return text if abs(factor) < CONSISTENT else f"{math.exp(factor):.6g} {text}"
+            powers[symbol] = float(power)
+    return _product(powers), factor
 
 
 def _raised(symbol: str, power: float) -> str:
-    near = Fraction(power).limit_denominator(LARGEST_DENOMINATOR)
+    near = _fraction(power)
     base = symbol if symbol.isalpha() else f"({symbol})"  # (m^2)^2
     if abs(power - near) > CONSISTENT:
         return f"{base}^{power:.{DIGITS}g}"
     if near == 1:
         return _grouped(symbol)
     return f"{base}^{near}" if near.denominator == 1 else f"{base}^({near})"
+
+
+def _fraction(power: float) -> Fraction:
+    return Fraction(power).limit_denominator(LARGEST_DENOMINATOR)
