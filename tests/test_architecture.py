@@ -55,7 +55,7 @@ ORDER = {
         "base", "power_law", "polynomials", "growth", "groups", "beside", "networks", "unwrapping", "fixed_terms",
         "denominators", "pairs", "singles", "tails", "chains", "angles", "rational", "powers", "factored_quotients",
         "families", "member_sums", "exact",
-        "sums", "frequencies", "sums_of_waves", "phases", "waves_of_sums",
+        "sums", "frequencies", "envelopes", "sums_of_waves", "phases", "waves_of_sums",
         "query_pairs", "pursuit", "grafts", "blocks", "nested", "parts",
     ),
     "search.stages.exact": (
