@@ -45,11 +45,10 @@ ORDER = {
     ),
     "equations": ("pattern", "equation", "front"),
     "search": (
-        "shapes", "constraints", "settings", "forms", "linear_model", "guesses", "between_rows", "prediction", "rows",
-        "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "error_shares", "outliers",
-        "error_kinds", "finish", "result", "columns", "threads", "workers", "ahead", "contexts", "trying_kinds", "loop",
-        "live",
-        "by_category", "frames", "templates", "all_rows",
+        "shapes", "constraints", "settings", "forms", "origin", "linear_model", "guesses", "between_rows", "prediction",
+        "rows", "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "error_shares",
+        "outliers", "error_kinds", "finish", "result", "columns", "threads", "workers", "ahead", "contexts",
+        "trying_kinds", "loop", "live", "by_category", "frames", "templates", "all_rows",
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "growth", "groups", "beside", "networks", "unwrapping", "fixed_terms",
