@@ -45,17 +45,16 @@ ORDER = {
     ),
     "equations": ("pattern", "equation", "front"),
     "search": (
-        "shapes", "constraints", "settings", "forms", "linear_model", "guesses", "between_rows", "prediction", "rows",
-        "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "error_shares", "outliers",
-        "error_kinds", "finish", "result", "columns", "threads", "workers", "ahead", "contexts", "trying_kinds", "loop",
-        "live",
-        "by_category", "frames", "templates", "all_rows",
+        "shapes", "constraints", "settings", "forms", "origin", "linear_model", "guesses", "between_rows", "prediction",
+        "rows", "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "error_shares",
+        "outliers", "error_kinds", "finish", "result", "columns", "threads", "workers", "ahead", "contexts",
+        "trying_kinds", "loop", "live", "by_category", "frames", "templates", "all_rows",
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "growth", "groups", "beside", "networks", "unwrapping", "fixed_terms",
         "denominators", "pairs", "singles", "tails", "chains", "angles", "rational", "powers", "factored_quotients",
         "families", "member_sums", "exact",
-        "sums", "frequencies", "sums_of_waves", "phases", "waves_of_sums",
+        "sums", "frequencies", "envelopes", "sums_of_waves", "phases", "waves_of_sums",
         "query_pairs", "pursuit", "grafts", "blocks", "nested", "parts",
     ),
     "search.stages.exact": (

@@ -9,7 +9,7 @@ import pytest
 from prunesymnet.bank.query import Proposal
 from prunesymnet.coefficients.fit import measure
 from prunesymnet.data import make_dataset
-from prunesymnet.expression import parse
+from prunesymnet.expression import evaluate, parse
 from prunesymnet.search import Candidate, Constraints, Pruned, SearchSettings
 from prunesymnet.search.archive import Archive
 from prunesymnet.search.fitting import LONGEST_TO_SHRINK, Fitter
@@ -128,3 +128,52 @@ def test_some_rows_may_come_first():
     near = fit.rows.train.take(fit.rows.train.X[:, 0] < 1.5)
     fit.consider(parse("1.0*sin(24.5*x)"), "", first=near)
     assert fit.archive.exact
+
+
+# ---- with a constant less -------------------------------------------------------------------------------
+
+
+def few_noisy_rows(text, rows=14):
+    x = np.linspace(0.3, 3, rows)
+    truth = evaluate(parse(text), {"x": x}).values
+    target = truth + 1e-3 * truth.std() * np.random.default_rng(0).normal(size=rows)
+    return make_dataset(x, target, names=["x"])
+
+
+@pytest.mark.parametrize(
+    ("text", "proposed", "constants"),
+    [
+        ("5*(1 - exp(-0.4*x))", "1.0 - 1.0*exp(-0.3*x)", 2),
+        ("3*log(1 + 0.7*x)", "1.0 + 1.0*log(x + 1.0)", 2),
+        ("2*(exp(-0.2*x) - exp(-1.5*x))", "0.1 + 1.0*exp(-0.3*x) - 1.0*exp(-1.0*x)", 3),  # first one, then the other
+    ],
+)
+def test_what_begins_at_nothing_is_also_fitted_with_a_constant_less(text, proposed, constants):
+    given = Rows.of(few_noisy_rows(text), SETTINGS)
+    fit = Fitter(given, SETTINGS.rules(), Archive(given), fits_per_form=3)
+    fit.consider(parse(proposed), "")
+    shortest, *_ = sorted(fit.archive.known(), key=fit.archive.length)
+    assert len(shortest.expression.constants) == constants
+    assert fit.archive.unexplained(shortest) < 1e-4
+
+
+def test_what_is_far_from_nothing_is_fitted_once():
+    given = Rows.of(few_noisy_rows("5 - 3*exp(-0.4*x)"), SETTINGS)
+    fit = Fitter(given, SETTINGS.rules(), Archive(given), fits_per_form=3)
+    fit.consider(parse("1.0 - 1.0*exp(-0.3*x)"), "")
+    assert fit.archive.fits == 1
+
+
+@pytest.mark.parametrize("text", ["5*(1 - exp(-0.4*x))", "2*(exp(-0.2*x) - exp(-1.5*x))", "5 - 3*exp(-0.4*x)"])
+def test_what_is_done_ahead_is_all_that_a_proposal_needs(text):
+    given = Rows.of(few_noisy_rows(text), SETTINGS)
+    formula = parse("0.1 + 1.0*exp(-0.3*x) - 1.0*exp(-1.0*x)")
+    ahead, alone = (Fitter(given, SETTINGS.rules(), Archive(given), fits_per_form=3) for _ in range(2))
+    ahead.known.add(alone.look_ahead(formula, {}, ahead.archive.standing()))
+    made = len(ahead.known.fits)
+    ahead.consider(formula, "")
+    alone.consider(formula, "")
+    assert made == ahead.archive.fits == alone.archive.fits
+    assert not ahead.known.fits
+    found, others = (sorted(str(one.expression) for one in fit.archive.known()) for fit in (ahead, alone))
+    assert found == others

@@ -53,14 +53,17 @@ NEAR_SHIFTS = 8  # of these: up to some four ranges away
 CENTRES = np.linspace(0.0, 1.0, 9)
 WIDTHS = np.geomspace(0.03, 1.0, 7)
 TURNS = np.arange(1, 201)  # radians: a step by one is less than a fifth of a wave at either end
+SWELLS = np.arange(3, 61)  # radians: up to ten waves over the range, of an envelope that has waves in it
 # Grids of what has no unit.
 EXPONENTS = np.array([-4.0, -3.0, -2.5, -1.7, -1.3, -0.7, -0.3, 0.3, 0.7, 1.3, 1.7, 2.5, 3.5, 4.5])
 STRETCHES = np.array([0.4, 0.7, 1.4, 2.0, 3.0])  # exponents inside an exponential
 BENDS = np.array([-4.0, -1.7, -0.8, -0.3, 0.5])  # exponents of a step, which make one end sharper than the other
 SIZES = np.geomspace(0.1, 10.0, 6)  # of what stands in that exponential, at the median of g
+PHASES = np.arange(4) * np.pi / 2  # of a wave: the right one is within an eighth of a turn
+DEPTH = 0.7  # of a modulation, between none and one that falls to nought
 
 DEPENDENT = 1e-6  # of a column's length: what others leave of it is not to be told from its rounding
-CONSTANTS = ("t", "m", "p")  # inside templates
+CONSTANTS = ("t", "m", "p", "d")  # inside templates
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +78,7 @@ class Family:
 
     @classmethod
     def of(cls, template: str, grid: Callable[[Array], Array]) -> "Family":
-        """From a text in which t, m and p are the constants; m is the centre."""
+        """From a text in which t, m, p and d are the constants; m is the centre."""
         places = [name for name in re.findall(r"\b\w+\b", template) if name in CONSTANTS]
         centre = places.index("m") if "m" in places else None
         return cls(parse(template).substitute(dict.fromkeys(CONSTANTS, Constant(1.0))), grid, centre)
@@ -184,6 +187,12 @@ def _frequencies(g: Array) -> Array:
     return np.stack([TURNS / np.ptp(g), np.zeros(len(TURNS))], axis=1)
 
 
+def _swells(g: Array) -> Array:
+    """Depth, frequency and phase of what swells and ebbs, from half a wave on: less is a slope or a peak."""
+    turns = SWELLS / np.ptp(g)
+    return np.column_stack([np.full(turns.size * len(PHASES), DEPTH), _every(turns, PHASES)])
+
+
 def _every(one: Array, two: Array) -> Array:
     return np.stack([grid.reshape(-1) for grid in np.meshgrid(one, two)], axis=1)
 
@@ -238,6 +247,14 @@ Richards and, of a logarithm, the water in a soil. In sums of several they would
 family for each exponent to begin with, since from one of them the others are hardly reached."""
 
 WAVES = (Family.of("sin(t*g + p)", _frequencies), Family.of("cos(t*g + p)", _frequencies))
+
+ENVELOPES = (*SIMPLE, *LOCATED, Family.of("1 + d*sin(t*g + p)", _swells))
+"""Of waves: what decays or grows, packets, and waves whose amplitude is modulated."""
+
+
+def enveloped(family: Family, wave: Family) -> Family:
+    """A wave times an envelope: the constants inside are those of the envelope, then frequency and phase."""
+    return Family(family.template * wave.template, lambda g: np.empty((0, len(family.program.constants) + 2)))
 
 
 LINE = Family.of("g", lambda g: np.empty((1, 0)))

@@ -12,7 +12,15 @@ from prunesymnet.data import Dataset
 from prunesymnet.expression import Expression, canonical
 from prunesymnet.search.archive import Archive, Candidate, Pruned, Standing
 from prunesymnet.search.constraints import Rules
-from prunesymnet.search.forms import freed, merged_form, reductions, without_offset, without_small_terms
+from prunesymnet.search.forms import (
+    error_of_offset,
+    freed,
+    merged_form,
+    reductions,
+    without_offset,
+    without_small_terms,
+)
+from prunesymnet.search.origin import from_nothing
 from prunesymnet.search.rows import Rows
 from prunesymnet.search.settings import SearchSettings
 
@@ -28,6 +36,7 @@ NEARLY_EXACT = 1e-12  # of the variation: not exact only for some terms too many
 NEXT_TO_NOTHING = 1e-9  # of the variation: a few digits more, and it is nearly exact
 CONTENDERS = 30.0  # bits: a formula whose description is longer by more is not chosen, with or without an offset
 OFFSET = 4.0  # standard errors of a mean: a constant term of this size is still often chance beside other constants
+LIKELY = 2.0  # standard errors of its own: a constant term that others make up for is known so much worse
 AS_GOOD = 1.01  # times the error: rounding in a fit makes more of a difference than that only by chance
 
 
@@ -149,25 +158,31 @@ class Fitter:
         candidate = self.candidate(merged, stage)
         self.improve(candidate if pruned is None else replace(candidate, pruned=pruned))
         if self.settings.pruner == "exhaustive":
-            self.without_offset(candidate)
+            self.with_a_constant_less(candidate)
 
-    def without_offset(self, candidate: Candidate) -> None:
-        """A candidate whose constant term may well be 0, without it: a scan fits one to everything, and a law that has
-        none pays for it."""
-        shorter = self.shorter(candidate, self.archive.shortest)
-        if shorter is None:
-            return
-        merged, form = self.form(shorter, expand=False)
-        tries = self.archive.tries[form] = self.archive.tries.get(form, 0) + 1
-        if tries <= self.fits_per_form:
-            self.improve(self.candidate(merged, candidate.stage))
+    def with_a_constant_less(self, candidate: Candidate) -> None:
+        """A candidate whose constant term may well be 0, without it, and one that may well begin at nothing, so that it
+        does; and what comes of that again. A scan fits a constant beside everything, and a law that has none pays for
+        it."""
+        todo = [candidate]
+        while todo:
+            for shorter in self.shorter(todo.pop(), self.archive.shortest):
+                merged, form = self.form(shorter, expand=False)
+                tries = self.archive.tries[form] = self.archive.tries.get(form, 0) + 1
+                if tries <= self.fits_per_form:
+                    todo.append(self.candidate(merged, candidate.stage))
+                    self.improve(todo[-1])
 
-    def shorter(self, candidate: Candidate, shortest: Callable[[], float]) -> Expression | None:
-        """Without a constant term that may well be 0, where the candidate may be chosen beside one of the `shortest`
-        length."""
-        largest = OFFSET * math.sqrt(candidate.fit.mse / self.rows.train.rows)
-        found = without_offset(candidate.expression, largest)
-        return None if found is None or self.archive.length(candidate) > shortest() + CONTENDERS else found
+    def shorter(self, candidate: Candidate, shortest: Callable[[], float]) -> list[Expression]:
+        """With a constant less, where the candidate may be chosen beside one of the `shortest` length: without a
+        constant term that may well be 0, or such that it is nothing where a column is 0."""
+        if self.archive.length(candidate) > shortest() + CONTENDERS:
+            return []
+        formula, train, rms = candidate.expression, self.rows.train, math.sqrt(candidate.fit.mse)
+        offset = max(OFFSET * rms / math.sqrt(train.rows), LIKELY * error_of_offset(formula, train))
+        # Beside the rows, a formula is known no better than one of them is.
+        found = without_offset(formula, offset), from_nothing(formula, train.columns, OFFSET * rms)
+        return [form for form in found if form is not None]
 
     def form(self, expression: Expression, *, expand: bool | None = None) -> tuple[Expression, str]:
         """A formula with its constants merged, and its form."""
@@ -184,9 +199,10 @@ class Fitter:
             return known
         candidate = self._looked_at(merged, standing, known)
         if self.settings.pruner == "exhaustive":
-            shorter = self.shorter(candidate, lambda: standing.shortest)
-            if shorter is not None and self.rules.allow(merged := self.form(shorter, expand=False)[0]):
-                self._looked_at(merged, standing, known)
+            todo = [candidate]
+            while todo:
+                forms = [self.form(one, expand=False)[0] for one in self.shorter(todo.pop(), lambda: standing.shortest)]
+                todo += [self._looked_at(merged, standing, known) for merged in forms if self.rules.allow(merged)]
         return known
 
     def _looked_at(self, expression: Expression, standing: Standing, known: Known) -> Candidate:

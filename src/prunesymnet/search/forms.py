@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.coefficients import Fit
+from prunesymnet.coefficients.uncertainty import covariance
 from prunesymnet.data import Dataset
 from prunesymnet.expression import (
     Apply,
@@ -170,6 +171,14 @@ def without_offset(expression: Expression, most: float) -> Expression | None:
     """
     shorter = _without_constants(expression, most)
     return None if shorter is None or shorter == expression else shorter
+
+
+def error_of_offset(expression: Expression, data: Dataset) -> float:
+    """The standard error of a free constant that the formula adds; 0 if there is none."""
+    added = {id(term) for term in summands(expression) if is_free(term)}
+    free = [id(node) for node in postorder(expression) if is_free(node)]
+    at = next((k for k, node in enumerate(free) if node in added), None)
+    return 0.0 if at is None else float(np.sqrt(covariance(expression, data)[at, at]))
 
 
 def _without_constants(total: Expression, most: float) -> Expression | None:

@@ -27,6 +27,7 @@ STAGES: Mapping[str, str] = MappingProxyType(
         "sums": "Looking for sums of a few simple terms",
         "families": "Looking for constants inside functions",
         "member_sums": "Adding up peaks, decays and steps",
+        "envelopes": "Looking for waves that decay, grow or come in packets",
         "sums_of_waves": "Adding up waves",
         "groups": "Looking for groups of columns",
         "in_groups": "Searching formulas of a group of columns",

@@ -10,6 +10,7 @@ from prunesymnet.search.stages.beside import BESIDE
 from prunesymnet.search.stages.blocks import BLOCKS
 from prunesymnet.search.stages.chains import CHAINS
 from prunesymnet.search.stages.denominators import DENOMINATORS
+from prunesymnet.search.stages.envelopes import ENVELOPES_OF_WAVES
 from prunesymnet.search.stages.exact.dictionaries import DICTIONARIES
 from prunesymnet.search.stages.exact.squares import SQUARES
 from prunesymnet.search.stages.exact.sums import EXACT_SUMS
@@ -62,6 +63,7 @@ STAGES: tuple[Stage, ...] = (
     SUMS,
     FAMILIES,
     FREQUENCIES_OF_NODES,
+    ENVELOPES_OF_WAVES,
     SUMS_OF_WAVES,
     PHASES,
     MEMBER_SUMS,
