@@ -90,6 +90,7 @@ SILENT = {
     "apart",
     "sure_parts",
     "sums",
+    "envelopes",
 }  # there is nothing for them in the rows
 
 
