@@ -41,6 +41,15 @@ def with_tails(seed=0, rows=200):
 # ---- the grid -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("step", [1.0, 0.25, 1 / 12])
+def test_in_rows_at_equal_steps_no_wave_is_faster_than_half_a_turn_each(step):
+    u = step * np.delete(np.arange(40), [3, 17, 18])  # some are missing
+    frequencies = Grid.of(u, COUNT).frequencies
+    assert frequencies.max() <= np.pi / step < frequencies.max() + 1 / np.ptp(u)
+    uneven = u + step * np.random.default_rng(0).uniform(-0.2, 0.2, len(u))
+    assert Grid.of(uneven, COUNT).frequencies.max() == pytest.approx(COUNT / np.ptp(uneven))
+
+
 @given(seed=st.integers(0, 10_000), scale=st.sampled_from([1e-6, 1.0, 1e6]), count=st.integers(1, 3000))
 def test_the_step_is_one_over_the_range(seed, scale, count):
     u = scale * points(seed)

@@ -30,6 +30,7 @@ CENTRAL = 3.0  # median deviations from the median: rows beyond are tails...
 TAILS = 2.0  # ...if they make the range so many times larger
 CHUNK = 2048  # frequencies whose phases are computed at a time
 SINGULAR = 1e-4  # of the variation of sine and cosine that must be left for both to be told apart, in single precision
+SAME_STEP = 0.01  # of a step: distances that are whole numbers of it but for rounding
 PURE = 0.3  # of a wave's size that may be off for it to be tried as a sine or cosine without a phase
 
 
@@ -101,7 +102,17 @@ class Grid:
         central = off <= CENTRAL * np.median(off)
         if np.ptp(u) > TAILS * np.ptp(u[central]) > 0:
             rows = central
-        return cls(np.arange(1, count + 1) / np.ptp(u[rows]), rows)
+        frequencies = np.arange(1, count + 1) / np.ptp(u[rows])
+        # In rows at equal steps, a wave of more than half a turn each is a slower one, and none shows between rows.
+        return cls(frequencies[frequencies * _equal_step(u[rows]) <= np.pi], rows)
+
+
+def _equal_step(u: Array) -> float:
+    """The step that all distances of some values are multiples of; 0, or next to it, where they have none."""
+    distances = np.diff(np.unique(u))
+    step = float(distances.min())
+    turns = distances / step
+    return step if bool((np.abs(turns - np.round(turns)) < SAME_STEP).all()) else 0.0
 
 
 def scan_frequencies(u: Array, grid: Grid, regressions: list[Regression], keep: int) -> list[tuple[Array, Array]]:
