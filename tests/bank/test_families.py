@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from prunesymnet.bank.bank import Term
-from prunesymnet.bank.families import BENT, LOCATED, SIMPLE, WAVES, family_of, members, orthonormal
+from prunesymnet.bank.families import BENT, LOCATED, SHIFTED_POWERS, SIMPLE, WAVES, family_of, members, orthonormal
 from prunesymnet.expression import Variable, evaluate
 from prunesymnet.operators import OPERATORS
 
-EVERY = [*SIMPLE, *LOCATED, *BENT, *WAVES, family_of(OPERATORS["tanh"])]
+EVERY = [*SIMPLE, *LOCATED, *SHIFTED_POWERS, *BENT, *WAVES, family_of(OPERATORS["tanh"])]
 X = np.linspace(0.3, 4.0, 50)
 
 
@@ -52,7 +52,7 @@ def test_members_that_leave_the_domain_are_left_out():
     signed = node(np.linspace(-2, 2, 40))
     powers = [family for family in SIMPLE if named(family) == "g**1.0"]
     assert not len(members([signed], powers))
-    found = members([signed], [*SIMPLE, *LOCATED, *BENT])
+    found = members([signed], [*SIMPLE, *LOCATED, *SHIFTED_POWERS, *BENT])
     assert len(found)
     assert np.isfinite(found.columns).all()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from prunesymnet.bank.bank import Term, grow_bank
-from prunesymnet.bank.families import BENT, LOCATED, SIMPLE, members
+from prunesymnet.bank.families import BENT, LOCATED, SHIFTED_POWERS, SIMPLE, members
 from prunesymnet.bank.family_fit import refined
 from prunesymnet.bank.family_scan import alone, beside_members, beside_nodes, times_nodes
 from prunesymnet.bank.query import Query
@@ -37,6 +37,7 @@ INSIDE = {
     "log(1 + exp(1.0*(g - 1.0)))": (1.7, 2.9),
     "exp(-(1.0*g)**1.0)": (0.3, 1.7),
     "(g + 1.0)**1.0": (0.8, -0.9),
+    "(1.0 - g)**1.0": (7.6, -0.9),
     "(1 + exp(1.0*(g - 1.0)))**1.0": (1.4, 3.1),
 }
 
@@ -48,7 +49,7 @@ def best(found, hits, bank):
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e-20, 1e25])
-@pytest.mark.parametrize("family", [*SIMPLE, *LOCATED, *BENT], ids=lambda family: str(family.template))
+@pytest.mark.parametrize("family", [*SIMPLE, *LOCATED, *SHIFTED_POWERS, *BENT], ids=lambda family: str(family.template))
 def test_the_constants_of_a_member_are_found(family, unit):
     inside = INSIDE[str(family.template)]
     inside += tuple(1.1 * family.grid(X)[0, len(inside) :])  # near the one that it has for all its members

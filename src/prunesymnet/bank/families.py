@@ -169,9 +169,9 @@ def _bent_steps(exponent: float, g: Array) -> Array:
     return np.column_stack([steps, np.full(len(steps), exponent)])
 
 
-def _shifted_powers(g: Array) -> Array:
+def _shifted_powers(shifts: Callable[[Array], Array], g: Array) -> Array:
     """Shift and exponent; much further away, all powers are nearly the same line."""
-    return _every(_above(g)[:NEAR_SHIFTS, 0], EXPONENTS)
+    return _every(shifts(g)[:NEAR_SHIFTS, 0], EXPONENTS)
 
 
 def _stretches(g: Array) -> Array:
@@ -238,13 +238,16 @@ LOCATED = (
 )
 """With two: peaks, steps, and what falls in another way than an exponential."""
 
-BENT = (
-    Family.of("(g + t)**p", _shifted_powers),
-    *(Family.of("(1 + exp(t*(g - m)))**p", partial(_bent_steps, exponent)) for exponent in BENDS),
+SHIFTED_POWERS = (
+    Family.of("(g + t)**p", partial(_shifted_powers, _above)),
+    Family.of("(t - g)**p", partial(_shifted_powers, _below)),
 )
-"""With an exponent besides: powers about another origin, and steps that are sharper at one end, as in growth by
-Richards and, of a logarithm, the water in a soil. In sums of several they would be nearly anything. The steps are a
-family for each exponent to begin with, since from one of them the others are hardly reached."""
+"""With an exponent besides: powers about another origin, of a column or of its square, as in `p*(1 + M**2/5)**(7/2)`.
+In sums of several they would be nearly anything, as would those that follow."""
+
+BENT = tuple(Family.of("(1 + exp(t*(g - m)))**p", partial(_bent_steps, exponent)) for exponent in BENDS)
+"""Steps that are sharper at one end, as in growth by Richards and, of a logarithm, the water in a soil: a family for
+each exponent to begin with, since from one of them the others are hardly reached."""
 
 WAVES = (Family.of("sin(t*g + p)", _frequencies), Family.of("cos(t*g + p)", _frequencies))
 

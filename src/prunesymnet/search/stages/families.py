@@ -10,7 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prunesymnet.bank.bank import LEAF, RECIPROCAL, Bank, Term
-from prunesymnet.bank.families import BENT, FACTORS, LOCATED, SIMPLE, WAVES, Members, family_of, members
+from prunesymnet.bank.families import (
+    BENT,
+    FACTORS,
+    LOCATED,
+    SHIFTED_POWERS,
+    SIMPLE,
+    WAVES,
+    Members,
+    family_of,
+    members,
+)
 from prunesymnet.bank.family_fit import refined
 from prunesymnet.bank.family_scan import MemberAnswer, alone, beside_nodes, terms_of, times_nodes
 from prunesymnet.bank.problem import Problem
@@ -35,9 +45,9 @@ MOST_FIXED = 6  # terms of a query: beside more, anything nearly smooth explains
 def batches(context: Context) -> Iterator[Callable[[], Batch]]:
     bank, budget, problem = context.pair_bank, context.budget, context.problem
     known = Vocabulary(problem.operators)
-    simple, factors, located, bent, waves = (
+    simple, factors, located, bent, powers, waves = (
         [family for family in families if known.has(family.template)]
-        for families in (SIMPLE, FACTORS, LOCATED, BENT, WAVES)
+        for families in (SIMPLE, FACTORS, LOCATED, BENT, SHIFTED_POWERS, WAVES)
     )
     located += [family_of(row) for name, row in problem.operators.items() if row.arity == 1 and name not in COVERED]
     columns = [bank.term(node) for node in range(len(bank)) if bank.operator[node] == LEAF]
@@ -53,8 +63,11 @@ def batches(context: Context) -> Iterator[Callable[[], Batch]]:
     for asked in ([Query(target)], queries):
         for found in kinds:
             yield partial(batch, found, partial(alone, found, asked), len(found) * len(asked))
-    if len(found := members(centred, bent)):  # alone, and behind a product of powers: else they are nearly anything
-        asked = [Query(target), *in_logarithms(problem)]
+    squares = [Term(term.values**2, term.expression**2) for term in columns if centred]
+    for found in (members(centred, bent), members([*centred, *squares], powers)):
+        if not len(found):
+            continue
+        asked = [Query(target), *in_logarithms(problem)]  # in sums, and of more targets, they are nearly anything
         yield partial(batch, found, partial(alone, found, asked), len(found) * len(asked))
     kinds += [members(columns, waves[:1])] if waves else []
     beside = [Query(target), *(Query(target, (term,)) for term in context.simple_terms(budget.family_terms))]
