@@ -33,6 +33,17 @@ def test_of_each_size_the_one_of_least_error_is_kept():
     assert known.fits == 5
 
 
+def test_a_few_that_are_next_in_error_are_kept_each_once():
+    known = archive()
+    for text, error in (("sin(x)", 0.3), ("cos(x)", 0.2), ("cos(x)", 0.2), ("exp(x)", 0.25), ("log(x)", 0.4)):
+        known.add(candidate(text, error))
+    for text, error in (("sin(x)", 0.35), ("exp(x)", np.inf)):
+        known.add(candidate(text, error))
+    assert [known.error(one) for one in known.runners_up(1e9)] == pytest.approx([0.25, 0.3, 0.35])
+    assert known.runners_up(-1e9) == []
+    assert [str(one.expression) for one in known.known()] == ["cos(x)"]  # the search goes on with the best
+
+
 def test_constants_are_part_of_the_size():
     known = archive()
     known.add(candidate("2*x", 0.5))

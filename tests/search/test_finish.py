@@ -83,6 +83,21 @@ def test_a_simpler_formula_is_looked_at_though_a_longer_one_does_better_on_the_r
     assert str(chosen.expression) == "2*x**2 + y"
 
 
+def test_of_formulas_of_one_size_rounding_decides_where_noise_would():
+    rng = np.random.default_rng(3)
+    columns = {name: rng.uniform(0.2, 3, 50) for name in "xy"}
+    law = columns["y"] * (columns["x"] ** 2 / 5 + 1) ** 3.5
+    table = make_dataset(
+        np.array([*columns.values()]).T, law + 0.03 * law.std() * rng.normal(size=50), names=["x", "y"], target="t"
+    )
+    forms = ["0.0036*y*(x**2 + 5.0)**3.5", "0.085*y*(x**2.56 + 3.75)**2.0", "0.06*y*(x**2.5 + 3.9)**2.1"]
+    rows = Rows.of(table, SETTINGS)
+    fitted = [measure(fit(parse(text), rows.train).expression, rows.used).mse for text in forms[:2]]
+    assert fitted[1] != fitted[0]
+    best, _ = finished(table, *forms)
+    assert str(best.expression) == "y*(x**2/5 + 1)**(7/2)"
+
+
 def test_where_nothing_is_better_the_linear_model_is_believed():
     table = data("x + y", rows=100, noise=1.0)
     best, _ = finished(table, "1.0*sin(9.0*x)", "1.0*x + 1.0*y + 1.0")

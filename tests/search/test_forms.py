@@ -16,6 +16,7 @@ from prunesymnet.search.forms import (
     reductions,
     with_canonical_formula,
     with_plain_formula,
+    without_likely_zero,
     without_needless_abs,
     without_small_terms,
 )
@@ -192,3 +193,22 @@ def test_a_fit_is_written_as_it_should_be_and_stays_as_good():
 def test_powers_that_are_too_high_or_too_low_are_tried_as_exponentials_and_logarithms(text, expected):
     found = limits_of_powers(parse(text))
     assert [str(form) for form in found] == ([] if expected is None else [str(canonical(parse(expected)))])
+
+
+@pytest.mark.parametrize(
+    ("truth", "given", "expected"),
+    [
+        ("3*y*exp(0.5*x)", "3.0*y*(exp(0.5*x) + 0.003)", "3.0*y*exp(0.5*x)"),
+        ("y*exp(0.5*x)/(x + 1)", "1.0*y*(exp(0.5*x) - 0.002)/(x + 1)", "1.0*y*exp(0.5*x)/(x + 1)"),
+        ("3*y*(exp(0.5*x) + 2)", "3.0*y*(exp(0.5*x) + 2.0)", None),  # it is sure not to be 0
+        ("3*y/(exp(0.5*x) + 2)", "3.0*y/(exp(0.5*x) + 0.003)", None),  # below, what it adds is no constant
+        ("3*exp(0.5*x) + y", "3.0*exp(0.5*x) + y + 0.001", None),  # of the whole sum
+    ],
+)
+def test_a_constant_that_a_factor_adds_is_left_out_where_it_may_well_be_0(truth, given, expected):
+    columns = columns_of(rows=60, low=0.0, high=3.0, names="xy")
+    noise = 0.1 * np.random.default_rng(0).normal(size=60)
+    X, y = np.array([*columns.values()]).T, evaluate(parse(truth), columns).values + noise
+    data = make_dataset(X, y, names=["x", "y"], target="t")
+    found = without_likely_zero(parse(given), data, 2.0)
+    assert (None if found is None else skeleton(found)) == (None if expected is None else skeleton(parse(expected)))

@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 
 ONE_SIDED = 1.28  # standard errors: in a tenth of cases, chance makes a larger difference
 CLEARLY = 0.9  # of the error on the held-out rows: an improvement that is not chance
+RUNNERS_UP = 3  # of each size: they fit about as well as the best, and may have rounder constants
+SAME = 1e-6  # of an error: two fits of one formula end so near to each other
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,6 +105,7 @@ class Archive:
     def __init__(self, rows: Rows, costs: Mapping[str, int] | None = None) -> None:
         self.rows, self.costs = rows, costs or {}
         self.by_size: dict[tuple[int, int], Candidate] = {}
+        self.next_to: dict[tuple[int, int], list[Candidate]] = {}  # of each size, the next in error
         self.best: Candidate | None = None
         self.improvements: list[tuple[int, Expression, float]] = []  # (epoch, formula, error on held-out rows)
         self.tries: dict[str, int] = {}
@@ -114,9 +117,22 @@ class Archive:
     def add(self, candidate: Candidate) -> None:
         """Keep a candidate if it is the best of its size."""
         self.fits += 1
+        place, second = self.place(candidate), candidate
         if self.is_best_of_size(candidate):
-            self.by_size[self.place(candidate)] = candidate
+            best = self.by_size.get(place)
+            self.by_size[place] = candidate
             self._shortest = None
+            if best is None:
+                return
+            second = best
+        self._add_next_to(place, second)
+
+    def _add_next_to(self, place: tuple[int, int], candidate: Candidate) -> None:
+        """Keep a candidate if only a few of its size are better."""
+        error, others = self.error(candidate), self.next_to.setdefault(place, [])
+        same = any(math.isclose(error, self.error(one), rel_tol=SAME) for one in (self.by_size[place], *others))
+        if not same and math.isfinite(error) and (len(others) < RUNNERS_UP or error < self.error(others[-1])):
+            self.next_to[place] = sorted([*others, candidate], key=self.error)[:RUNNERS_UP]
 
     def is_best_of_size(self, candidate: Candidate) -> bool:
         known = self.by_size.get(self.place(candidate))
@@ -213,6 +229,14 @@ class Archive:
                 kept.append(candidate)
                 least = min(least, candidate.heldout_mse)
         return kept
+
+    def runners_up(self, bits: float) -> list[Candidate]:
+        """Those next in error to the best of a size, if they take no more than so many bits more than the best of all,
+        the shortest description first."""
+        most = self.shortest() + bits
+        return sorted(
+            (one for others in self.next_to.values() for one in others if self.length(one) < most), key=self.length
+        )
 
     def known(self) -> list[Candidate]:
         """The best of each size, and the best of all."""

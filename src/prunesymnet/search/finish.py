@@ -41,6 +41,8 @@ ROWS_TO_ROUND = 20_000  # of a larger table: the roundings are tried on these, a
 LEAST_PATIENCE = 0.1  # seconds: even in a hurry, some constants are rounded
 EVALUATIONS = 10  # of a formula on all rows, and of its derivatives, that the last fit and the error bars take
 SIMPLER = 8  # formulas that are simpler than those, to be looked at and shown
+AS_LONG = 8  # formulas as long as one of those that fits a little better: noise has decided between them so far
+MAY_BE_SAVED = 20.0  # bits: two constants that turn out to be round ones
 RULED_OUT = 0.99  # confidence of the interval that a number lies outside of: so few that are true would be lost
 PURE_NUMBERS = math.log2(20)  # bits: odds of 20 to 1 that the unit of a measured column is not that of nature
 
@@ -168,6 +170,7 @@ class Finish:
             most = archive.size(ranked[0]) if ranked else 0.0
             simpler = [c for c in archive.known() if archive.size(c) < most and c not in ranked]
             kept = [*ranked[: CHOSEN_FROM - SIMPLER], *sorted(simpler, key=archive.length)[:SIMPLER]]
+            kept += archive.runners_up(MAY_BE_SAVED)[:AS_LONG]
         forms = [candidate.expression for candidate in kept]
         if not archive.exact:
             forms += [form for expression in forms for form in limits_of_powers(expression)]

@@ -17,6 +17,7 @@ from prunesymnet.search.forms import (
     freed,
     merged_form,
     reductions,
+    without_likely_zero,
     without_offset,
     without_small_terms,
 )
@@ -175,13 +176,17 @@ class Fitter:
 
     def shorter(self, candidate: Candidate, shortest: Callable[[], float]) -> list[Expression]:
         """With a constant less, where the candidate may be chosen beside one of the `shortest` length: without a
-        constant term that may well be 0, or such that it is nothing where a column is 0."""
+        constant term that may well be 0, also of a factor, or such that it is nothing where a column is 0."""
         if self.archive.length(candidate) > shortest() + CONTENDERS:
             return []
         formula, train, rms = candidate.expression, self.rows.train, math.sqrt(candidate.fit.mse)
         offset = max(OFFSET * rms / math.sqrt(train.rows), LIKELY * error_of_offset(formula, train))
         # Beside the rows, a formula is known no better than one of them is.
-        found = without_offset(formula, offset), from_nothing(formula, train.columns, OFFSET * rms)
+        found = (
+            without_offset(formula, offset),
+            from_nothing(formula, train.columns, OFFSET * rms),
+            without_likely_zero(formula, train, LIKELY),
+        )
         return [form for form in found if form is not None]
 
     def form(self, expression: Expression, *, expand: bool | None = None) -> tuple[Expression, str]:

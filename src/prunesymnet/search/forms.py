@@ -181,6 +181,40 @@ def error_of_offset(expression: Expression, data: Dataset) -> float:
     return 0.0 if at is None else float(np.sqrt(covariance(expression, data)[at, at]))
 
 
+def without_likely_zero(expression: Expression, data: Dataset, errors: float) -> Expression | None:
+    """A product without a free constant that is added in one of its factors, if that is 0 within so many standard
+    errors; None if there is none."""
+    free = [id(node) for node in postorder(expression) if is_free(node)]
+    added = {
+        id(term): place
+        for place, node in enumerate(postorder(expression))
+        if isinstance(node, Apply) and node.operator.name in ("+", "-") and id(node) in _factors(expression)
+        for term in summands(node)
+        if is_free(term)
+    }
+    if not added:
+        return None
+    known = np.sqrt(np.diagonal(covariance(expression, data)))
+    for k, constant in enumerate(free):
+        if constant in added and abs(expression.constants[k]) <= errors * known[k]:
+            factor = postorder(expression)[added[constant]]
+            shorter = _without_constants(factor, abs(expression.constants[k]))
+            return None if shorter is None else replaced(expression, added[constant], shorter)
+    return None
+
+
+def _factors(expression: Expression) -> set[int]:
+    """What a formula multiplies, of which no constant can be left out alone."""
+    todo, found = [expression], set()
+    while todo:
+        node = todo.pop()
+        if isinstance(node, Apply) and node.operator.name in ("*", "/", "neg"):
+            todo += node.operands[:1] if node.operator.name == "/" else node.operands
+        elif node is not expression:
+            found.add(id(node))
+    return found
+
+
 def _without_constants(total: Expression, most: float) -> Expression | None:
     """A sum without its small constants; None if nothing else is in it."""
     if isinstance(total, Constant):

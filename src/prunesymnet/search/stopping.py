@@ -14,7 +14,7 @@ from prunesymnet.coefficients import Fit
 from prunesymnet.coefficients.description import has_rare_exponent
 from prunesymnet.data import weighted_around
 from prunesymnet.expression import Expression, compile_expression, evaluate
-from prunesymnet.search.archive import Archive, Candidate
+from prunesymnet.search.archive import SAME, Archive, Candidate
 from prunesymnet.search.settings import SearchSettings, SearchStatus
 from prunesymnet.search.stages.base import SAYS_SOMETHING, Context
 from prunesymnet.selection import NEAR_TIE
@@ -35,7 +35,6 @@ CLEARLY = 4.0  # bits more than chance
 SPARE_SYMBOLS, SPARE_CONSTANTS = 6, 2  # of a short formula: beyond those that join its columns, and free ones
 ALONE = 60.0  # bits that a law is ahead of all that fits worse: what is merely like it comes in crowds
 WORSE = 1.3  # times the error: two samples of some fifty rows differ so much by chance
-SAME = 1e-6  # of what is left: fits of one law end so near to each other
 OUTDONE = 10.0  # bits that another explains more of: the best of a thousand by chance
 SYMBOLS_ALONE, CONSTANTS_ALONE = 12, 3  # as above, of a formula that is so far ahead
 LEAST_LEFT = 1e-300  # of a sum of squares, for its logarithm: where nothing is left, nothing stands out
