@@ -15,10 +15,10 @@ the order alone. Waves that are shorter than the distance between rows are no sm
 ('b', 'e')
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
-from math import log
+from itertools import combinations
+from math import comb, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ MOST_ROWS = 96  # a process of n rows costs n**3
 LENGTHS = (0.4, 3.0, 30.0, 0.15, 1.0, 10.0, 100.0, 300.0)
 FIRST_LENGTHS = 3  # of these, with which all columns are tried, and the best with the others
 BEST = 4  # columns
+PAIRED = 12  # columns, of which two may matter only together: the best of those that do not matter alone
 LONGEST_FIRST = 10.0  # the same of a column that stands alone: beyond, it is a straight line
 NEARER = (0.6, 1.6, 3.0)  # times its length: how that of a column moves when another comes
 NOISES = 10.0 ** -np.arange(11.0)  # beside the variance of the function
@@ -117,24 +118,29 @@ def _taken(squares: Array, targets: Array, check: Callable[[], None]) -> tuple[d
         so_far = _covariance(squares, taken)
         lengths = LENGTHS if taken else [length for length in LENGTHS if length <= LONGEST_FIRST]
         quick, slow = lengths[:FIRST_LENGTHS], lengths[FIRST_LENGTHS:]
-        ranked = _ranked(so_far, squares, targets, list(product(others, quick)))
-        best = list(dict.fromkeys(column for _, column, _ in ranked))[:BEST]
-        ranked += _ranked(so_far, squares, targets, list(product(best, slow)))
-        found, column, length = max(ranked, key=lambda one: one[0].value)
-        if found.value < now.value + CLEARLY + log(len(others)):
+        ranked = _ranked(so_far, squares, targets, [((column,), length) for column in others for length in quick])
+        best = list(dict.fromkeys(columns for _, columns, _ in ranked))
+        ranked += _ranked(so_far, squares, targets, [(columns, length) for columns in best[:BEST] for length in slow])
+        found, columns, length = max(ranked, key=lambda one: one[0].value)
+        if found.value < now.value + CLEARLY + log(len(others)) and taken and now.unexplained > MUCH:
+            pairs = list(combinations([column for (column,) in best[:PAIRED]], 2))
+            more = _ranked(so_far, squares, targets, [(pair, length) for pair in pairs for length in quick])
+            if more and more[0][0].value > now.value + CLEARLY + log(comb(len(others), 2)):
+                found, columns, length = more[0]
+        if found.value < now.value + CLEARLY + log(comb(len(others), len(columns))):
             break
-        taken[column], now = length, found
+        taken, now = {**taken, **dict.fromkeys(columns, length)}, found
         now = _nearer(taken, now, squares, targets)
     return taken, now.unexplained if taken else 1.0
 
 
 def _ranked(
-    so_far: Array, squares: Array, targets: Array, ways: list[tuple[int, float]]
-) -> list[tuple[_Likely, int, float]]:
-    """How likely the targets are with each of some columns, of some lengths, beside those so far; the best first."""
+    so_far: Array, squares: Array, targets: Array, ways: Sequence[tuple[tuple[int, ...], float]]
+) -> list[tuple[_Likely, tuple[int, ...], float]]:
+    """How likely the targets are with more columns, of some length, beside those so far; the best first."""
     if not ways:
         return []
-    more = np.array([so_far * np.exp(-0.5 * squares[column] / length**2) for column, length in ways])
+    more = np.array([so_far * _covariance(squares, dict.fromkeys(columns, length)) for columns, length in ways])
     found = [(one, *way) for one, way in zip(_likely(more, targets), ways, strict=True)]
     return sorted(found, key=lambda one: -one[0].value)
 
@@ -143,7 +149,7 @@ def _nearer(taken: dict[int, float], now: _Likely, squares: Array, targets: Arra
     """Change the lengths of the columns, one after the other, where that makes the targets more likely."""
     for column in list(taken) if len(taken) > 1 else []:
         others = {k: length for k, length in taken.items() if k != column}
-        tried = [(column, taken[column] * factor) for factor in NEARER]
+        tried = [((column,), taken[column] * factor) for factor in NEARER]
         found, _, length = _ranked(_covariance(squares, others), squares, targets, tried)[0]
         if found.value > now.value:
             taken[column], now = length, found
