@@ -56,6 +56,23 @@ def test_poles_are_no_jumps(sign):
     assert found.names == ("b", "e")
 
 
+@pytest.mark.parametrize("rows", [29, 30])
+@pytest.mark.parametrize("largest", [1.0, 1e200])
+def test_a_target_is_on_the_circle_at_its_median_and_far_from_it(rows, largest):
+    """The row in the middle is the median of an odd number of rows."""
+    given = columns(3, rows)
+    found = find_relevant(given, largest / (given["x1"] - 2))
+    assert found.names == ("x1",)
+    assert np.isfinite(found.unexplained)
+
+
+def test_two_columns_that_matter_only_together_are_found():
+    rng = np.random.default_rng(0)
+    given = {name: rng.uniform(-3, 3, 104) for name in "abcdefgh"}
+    found = find_relevant(given, 3 * given["b"] + given["d"] * given["f"])
+    assert found.names == ("b", "d", "f")
+
+
 def test_products_of_powers_with_both_signs_are_seen_in_logarithms():
     rng = np.random.default_rng(0)
     given = {name: rng.uniform(-3, 3, 128) for name in "abcdef"}

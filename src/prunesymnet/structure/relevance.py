@@ -96,13 +96,15 @@ def _ways(columns: Array, y: Array) -> Iterator[tuple[Array, Array]]:
     off = y - np.median(y)
     off = off / (np.median(np.abs(off)) or np.abs(off).mean())
     # The angle of such a point is twice that of a line whose slope y is: the same at plus and at minus infinity.
-    yield as_they_are, _standard(np.array([2 / (1 + off**2), 2 / (off + 1 / np.where(off == 0, np.inf, off))])).T
+    with np.errstate(over="ignore"):
+        yield as_they_are, _standard(np.array([2 / (1 + off**2), 2 * off / (1 + off**2)])).T
     yield np.array([normal_scores(column) for column in columns]), normal_scores(y)[:, None]
 
 
 def _standard(values: Array) -> Array:
     """Each row of values with a mean of 0 and a spread of 1."""
-    values = values / np.abs(values).max(axis=1, keepdims=True)
+    largest = np.abs(values).max(axis=1, keepdims=True)
+    values = values / np.where(largest > 0, largest, 1.0)
     off = values - values.mean(axis=1, keepdims=True)
     spread = off.std(axis=1, keepdims=True)
     return np.asarray(off / np.where(spread > 0, spread, 1.0))
