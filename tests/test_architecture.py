@@ -41,7 +41,7 @@ ORDER = {
     ),
     "structure": (
         "splines", "exponents", "quantities", "smooth", "frame", "groups", "sums", "two_groups", "products",
-        "power_columns", "find", "beside", "reduction", "surfaces", "relevance", "parts",
+        "power_columns", "find", "beside", "reduction", "surfaces", "waves", "relevance", "parts",
     ),
     "equations": ("pattern", "equation", "front"),
     "search": (

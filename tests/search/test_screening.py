@@ -6,9 +6,11 @@ import pytest
 from contexts import context_of, table_of
 from prunesymnet.data import make_dataset
 from prunesymnet.errors import DataWarning
+from prunesymnet.expression import evaluate, parse
 from prunesymnet.search import ExhaustiveSettings, SearchSettings, search
-from prunesymnet.search.screening import ROOM, _columns_alone, narrowed, relevant_columns, screen
+from prunesymnet.search.screening import _columns_alone, is_sure, narrowed, relevant_columns, screen
 from prunesymnet.search.stages import Stage, When
+from prunesymnet.structure.relevance import Relevant
 
 MATTER = ["x3", "x7", "x12"]
 
@@ -56,16 +58,36 @@ def test_the_columns_that_predict_rows_are_searched_alone():
     context = context_of(table_of(given, given["x3"] * np.exp(given["x7"])))
     relevant = relevant_columns(context)
     (few,) = narrowed(context, relevant)
-    assert {"x3", "x7"} <= set(few.problem.columns) < set(given)
+    assert is_sure(relevant)
+    assert set(few.problem.columns) == {"x3", "x7"}
     assert narrowed(few, relevant) == []  # has no others
     noise = context_of(table_of(given, np.random.default_rng(0).normal(size=120)))
-    assert narrowed(noise, relevant_columns(noise)) == []
+    assert not is_sure(relevant_columns(noise))
 
 
-def test_of_few_columns_nobody_asks_which_matter():
-    given = columns(ROOM, 60)
-    context = context_of(table_of(given, given["x3"] ** 2))
-    assert relevant_columns(context).names == ()
+def test_a_column_is_found_by_a_pair_of_its_functions():
+    """It is no smooth function of rows that are so far apart, and no wave."""
+    given = {name: 4 * column for name, column in columns(3, 128).items()}
+    context = context_of(table_of(given, np.sin(given["x1"] ** 3) * np.cos(given["x1"] ** 2)))
+    relevant = relevant_columns(context)
+    assert relevant.names == ("x1",)
+    assert is_sure(relevant)
+
+
+def test_of_one_column_nobody_asks_whether_it_matters():
+    given = columns(1, 60)
+    assert relevant_columns(context_of(table_of(given, given["x0"] ** 2))).names == ()
+
+
+@pytest.mark.parametrize("count", [4, 13])
+def test_what_the_columns_that_matter_leave_is_not_noise_if_another_explains_it(count, monkeypatch):
+    """A column that hardly matters is lost in noise to the process, but not to the search."""
+    rng = np.random.default_rng(0)
+    given = {f"x{k}": column for k, column in enumerate(rng.uniform(1, 3, (count, 200)))}
+    y = given["x1"] * given["x2"] + 0.02 * given["x3"] + 0.001 * rng.normal(size=200)
+    monkeypatch.setattr("prunesymnet.search.loop.relevant_columns", lambda context: Relevant(("x1", "x2"), 0.01))
+    found = search(table_of(given, y), SearchSettings(time_limit=float("inf"), max_fits=400))
+    assert {"x1", "x2", "x3"} <= set(found.best.expression.variables)
 
 
 @pytest.mark.slow
@@ -119,5 +141,18 @@ def test_a_search_goes_on_with_these_columns_only(monkeypatch):
     monkeypatch.setattr("prunesymnet.search.contexts.STAGES", spies)
     settings = SearchSettings(time_limit=float("inf"), exhaustive=ExhaustiveSettings(columns=4, levels=1))
     assert search(data(count=16, rows=120), settings).best.r2 > 0.5
-    assert len(seen) == 2
-    assert all(len(names) == 4 and set(MATTER) < names for names in seen)
+    assert sum(len(names) == 4 for names in seen) == 2
+    assert all(set(MATTER) <= names for names in seen)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unrelated", [2, 10])
+@pytest.mark.parametrize("text", ["6.87 + 11*cos(7.23*x0**3)", "sin(1.5*x0) + sin(0.5*x1**2)", "sin(x0**3)*cos(x0**2)"])
+def test_unrelated_columns_do_not_hide_a_wave(text, unrelated):
+    given = columns(unrelated + 2, 128)
+    found = search(
+        table_of(given, 10 + evaluate(parse(text), given).values),
+        SearchSettings(time_limit=float("inf"), max_fits=4000),
+    )
+    assert found.best.mse < 1e-20
+    assert set(found.best.expression.variables) == set(parse(text).variables)

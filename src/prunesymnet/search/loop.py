@@ -41,7 +41,7 @@ from prunesymnet.search.guesses import fitted_guess, read_guesses
 from prunesymnet.search.linear_model import linear, simplest_forms, telling_columns, varying
 from prunesymnet.search.result import SearchResult, Start, Update, Watcher
 from prunesymnet.search.rows import Rows
-from prunesymnet.search.screening import narrowed, relevant_columns, screen
+from prunesymnet.search.screening import ROOM, is_sure, narrowed, relevant_columns, screen
 from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
 from prunesymnet.search.stages import Batch, Context, Stage, Training, When
 from prunesymnet.search.stages.base import SAYS_SOMETHING, Part, one_by_one
@@ -68,6 +68,9 @@ from prunesymnet.units import find_groups, units_of_constants
 
 SCREENING = Stage("columns", When.START)  # what is found while columns are chosen
 BEFORE_NOISE = ("groups", "pairs", "singles", "tails")  # stages of a level after which noise is looked for
+# Columns of a few that do not matter, at least, for the others to be searched alone: one that seems not to may be lost
+# in noise, and beside one there is room.
+FEWER = 2
 KINDS_ASKED = 4  # times in a level: whether errors are of another kind takes a tenth of a second
 FITS_AT_A_TIME = 16  # of those that waited, between two looks at whether to stop
 
@@ -120,6 +123,19 @@ def search(
         return _Search(rows, settings, rules, watch, start, limits, seen, tuple(map(seen.taken_in, guesses))).run()
 
 
+def _is_quick(stage: Stage) -> bool:
+    """Whether a stage of a level has its turn before noise is looked for."""
+    return stage.name in BEFORE_NOISE
+
+
+def _is_slow(stage: Stage) -> bool:
+    return not _is_quick(stage)
+
+
+def _any_stage(stage: Stage) -> bool:
+    return True
+
+
 class _Search(TriesKinds):
     """The state of a search: the archive, the proposals that wait, and how far it has come."""
 
@@ -160,6 +176,7 @@ class _Search(TriesKinds):
         self.training: Training | None = None
         self.structure: dict[str, Reduction] = {}
         self.relevant = Relevant()
+        self.columns: tuple[str, ...] = ()  # all that are searched
         self.errors: ErrorKind = ALIKE
         self.other_kinds = [
             kind for name, kind in KINDS.items()
@@ -257,11 +274,13 @@ class _Search(TriesKinds):
             return SearchStatus.EXACT if self.take(context.run(When.START), context) else SearchStatus.MAX_EPOCHS
         if self.groups is not None and not self.groups.columns and (ended := self.one_product(contexts[-1])):
             return ended
-        self.relevant = relevant_columns(contexts[0]) if self.units is None else Relevant()
+        many = self.units is None and len(contexts[0].problem.columns) > ROOM
+        self.relevant = relevant_columns(contexts[0]) if many else Relevant()
         if self.first_stages(contexts):
             return SearchStatus.EXACT
-        fewer = narrowed(contexts[0], self.relevant)
-        if self.first_stages(fewer):
+        self.columns = tuple(contexts[-1].problem.columns)
+        fewer = self.narrowed(contexts[0]) if many else []
+        if fewer is None:
             return SearchStatus.EXACT
         contexts = [*fewer, *contexts]
         progress = Progress(self.archive.shortest())
@@ -325,7 +344,15 @@ class _Search(TriesKinds):
         here = self.ahead.at(context, level)
         seen: list[Expression] = []
         otherwise: list[SearchStatus] = []
-        batches = self.unless_noise(here.run(When.LEVEL), here, seen, otherwise)
+        wanted: Callable[[Stage], bool] = _any_stage
+        if level == 0 and alone and self.units is None and len(here.problem.columns) <= ROOM:
+            if self.take(here.run(When.LEVEL, wanted=_is_quick), here):
+                return SearchStatus.EXACT
+            archive, wanted = self.archive, _is_slow
+            ended = self.of_fewer(here, progress)
+            if ended is not None or self.archive is not archive:  # errors are counted in another way now
+                return ended
+        batches = self.unless_noise(here.run(When.LEVEL, wanted=wanted), here, seen, otherwise)
         if self.take(batches, here, self.settings.exhaustive.fits):
             return SearchStatus.EXACT
         self.levels = level + 1
@@ -344,11 +371,36 @@ class _Search(TriesKinds):
             self.ahead.soon(context, level + 1)
         if self.take(here.run(When.AFTER_LEVEL), here):
             return SearchStatus.EXACT
-        if last and not self.archive.exact and looks_like_noise(here, self.chosen, may_be_left=MAY_BE_LEFT):
+        if last and not self.archive.exact and self.leaves_noise(here, self.chosen, may_be_left=MAY_BE_LEFT):
             status = self.with_other_errors(search=True) or SearchStatus.NOISE_FLOOR
             return None if status is SearchStatus.FINISHED else status
         ended = self.with_other_errors() if last else None
         return None if ended is SearchStatus.FINISHED else ended
+
+    def of_fewer(self, context: Context, progress: Progress) -> SearchStatus | None:
+        """A level of the columns alone that matter, where several of a few do not; why that ends the search (None: it
+        does not). It is asked when the quick stages are through, which most often find what there is."""
+        if len(context.problem.columns) <= FEWER:
+            return None
+        self.relevant = relevant_columns(context)
+        if len(context.problem.columns) < len(self.relevant.names) + FEWER:
+            return None
+        fewer = self.narrowed(context)
+        if fewer is None:
+            return SearchStatus.EXACT
+        levels = (self.level(one, context.budget.level, progress, last=False, alone=False) for one in fewer)
+        return next((ended for ended in levels if ended is not None), None)
+
+    def narrowed(self, context: Context) -> list[Context] | None:
+        """The context of the columns alone that matter, for whole levels, when its first stages are through; None if an
+        exact formula ends the search. Of columns that predict rows badly only the quick stages are run."""
+        fewer = narrowed(context, self.relevant)
+        if self.first_stages(fewer):
+            return None
+        if is_sure(self.relevant):
+            return fewer
+        ended = any(self.take(one.run(When.LEVEL, wanted=_is_quick), one) for one in fewer)
+        return None if ended else []
 
     def unless_noise(
         self,
@@ -394,7 +446,7 @@ class _Search(TriesKinds):
         alone = stands_alone(best, self.archive)
         if not (alone or is_short(best.expression)):
             return None
-        while looks_like_noise(context, best.fit, may_be_left=MAY_BE_LEFT if alone else None):
+        while self.leaves_noise(context, best.fit, may_be_left=MAY_BE_LEFT if alone else None):
             self.fitter.with_an_operator_less(best)
             self.check()
             shorter = self.archive.by_length()[0]
@@ -425,7 +477,15 @@ class _Search(TriesKinds):
         settled = judged and progress.is_settled(self.archive.shortest())
         # All that is as short has been looked at then.
         short = judged and chosen is not None and is_short(chosen.expression)
-        return looks_like_noise(context, chosen, settled=settled, may_be_left=MAY_BE_LEFT if short else None)
+        return self.leaves_noise(context, chosen, settled=settled, may_be_left=MAY_BE_LEFT if short else None)
+
+    def leaves_noise(
+        self, context: Context, chosen: Fit | None, *, settled: bool = False, may_be_left: float | None = None
+    ) -> bool:
+        """Whether what a formula leaves looks like noise, in all columns: the columns that seem to matter may have left
+        out one that does."""
+        columns = self.columns if self.units is None else ()
+        return looks_like_noise(context, chosen, columns, settled=settled, may_be_left=may_be_left)
 
     @property
     def chosen(self) -> Fit | None:

@@ -5,44 +5,69 @@ operators of one operand (x, x**2, sin(x), 1/x ...), and matching pursuit over a
 which columns come up; the columns of the best linear model join them. A column that acts only through a product with
 another is seen, because products are scored.
 
-Before that, a Gaussian process says which columns are needed to predict rows from the others
-(`structure/relevance.py`). Where that predicts them well, the search goes through each level with these columns first:
-a table may have many that have nothing to do with the target.
+Which columns predict rows is told without a formula (`structure/relevance.py`), or by pairs of functions of one column.
+Where these predict the rows well, the search goes through each level with these columns first: a table may have many
+that have nothing to do with the target.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import log
 
 import numpy as np
 
 from prunesymnet.bank.bank import Bank, grow_bank
 from prunesymnet.bank.problem import Problem
-from prunesymnet.bank.query import Proposal
+from prunesymnet.bank.query import EXACT, Proposal, Query
 from prunesymnet.expression import Variable, postorder
 from prunesymnet.search.stages.base import Context
 from prunesymnet.search.stages.pursuit import pursue
 from prunesymnet.structure.relevance import Relevant, find_relevant
+from prunesymnet.structure.smooth import effective_rows
 
 MOST_NODES = 1200  # of all columns together, each alone: their pairs are scanned in a tenth of a second
-MOST_RELEVANT = 32  # columns of a process, those with the largest correlations: its steps take longer with each
+MOST_RELEVANT = 32  # columns that are asked, those with the largest correlations: each takes longer
 ROOM = 5  # columns: of more, the banks of the first level have hardly more than sums and products of two
-PREDICTED = 0.2  # of the variation is left at most where columns predict rows well
+PREDICTED = 0.5  # of the variation is left at most where columns predict rows: of more, some are likely to be missed
+OF_A_PAIR = 3  # coefficients of a sum of two functions with a constant
+CLEARLY = 6.0  # of the logarithm of the odds, beyond the best of so many pairs by chance
 BEAM, STEPS = 4, 4  # four products or eight nodes name at least as many columns as matter
 
 
 def relevant_columns(context: Context) -> Relevant:
-    """The columns that are needed to predict rows, where there are so many that it makes a difference."""
+    """The columns that are needed to predict rows, of more than one."""
     problem = context.problem
-    if len(problem.columns) <= ROOM:
+    if len(problem.columns) == 1:
         return Relevant()
     ranked = _by_correlation(problem)[:MOST_RELEVANT]
-    return find_relevant({name: problem.columns[name] for name in ranked}, problem.y, context.check)
+    found = find_relevant({name: problem.columns[name] for name in ranked}, problem.y, context.check)
+    return found if is_sure(found) else _with_those_alone(context, found)
+
+
+def _with_those_alone(context: Context, found: Relevant) -> Relevant:
+    """With the columns of which a product or sum of two functions explains more than chance."""
+    problem, alone = context.problem, dict[str, float]()
+    freedom = effective_rows(problem.weights) - OF_A_PAIR
+    for name in problem.columns:
+        context.check()
+        bank = replace(context, problem=problem.only([name])).pair_bank
+        answers = context.scanner.pairs([Query(problem.target)], bank)
+        left = max(min((proposal.unexplained for proposal in answers.proposals), default=1.0), EXACT)
+        if -0.5 * freedom * log(left) > log(max(answers.scored * len(problem.columns), 1)) + CLEARLY:
+            alone[name] = left
+    names = tuple(name for name in problem.columns if name in found.names or name in alone)
+    return Relevant(names, min([found.unexplained, *alone.values()]))
+
+
+def is_sure(relevant: Relevant) -> bool:
+    """Whether columns predict rows so well that a whole level is searched with them alone."""
+    return relevant.unexplained < PREDICTED
 
 
 def narrowed(context: Context, relevant: Relevant) -> list[Context]:
-    """A context of the columns alone that predict rows well, if there are such and not all are."""
+    """A context of the columns alone that matter, if there are such and not all do."""
     names = [name for name in context.problem.columns if name in relevant.names]
-    few = 0 < len(names) < len(context.problem.columns) and relevant.unexplained < PREDICTED
+    few = 0 < len(names) < len(context.problem.columns)
     return [replace(context, problem=context.problem.only(names))] if few else []
 
 

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -158,16 +158,22 @@ def is_outdone(candidate: Candidate, archive: Archive) -> bool:
 
 
 def looks_like_noise(
-    context: Context, chosen: Fit | None, *, settled: bool = False, may_be_left: float | None = None
+    context: Context,
+    chosen: Fit | None,
+    columns: Sequence[str] = (),
+    *,
+    settled: bool = False,
+    may_be_left: float | None = None,
 ) -> bool:
-    """Whether what a formula leaves looks like noise: nothing in the bank explains more of it than chance would, and
-    either a whole level of the search has found nothing better (it is `settled`), or what could hide behind that
-    chance is a small part of the variation: what `may_be_left`, or by the level. Where it leaves less than a millionth
-    of the target's spread, it must be settled: a formula that is nearly right leaves errors that are as hard to
-    explain."""
+    """Whether what a formula leaves looks like noise: nothing in a bank of the context's columns, the formula's and
+    these `columns` explains more of it than chance would, and either a whole level of the search has found nothing
+    better (it is `settled`), or what could hide behind that chance is a small part of the variation: what
+    `may_be_left`, or by the level. Where it leaves less than a millionth of the target's spread, it must be settled: a
+    formula that is nearly right leaves errors that are as hard to explain."""
     if chosen is None or (1 - chosen.r2 > SAYS_SOMETHING and not settled):
         return False
-    settings, names = context.settings, set(context.problem.columns) | set(chosen.expression.variables)
+    settings = context.settings
+    names = {*context.problem.columns, *columns, *chosen.expression.variables}
     train = weighted_around(context.train, evaluate(chosen.expression, context.train.columns).values)
     before = context.problem
     problem = Problem.of(

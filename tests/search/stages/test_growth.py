@@ -58,6 +58,22 @@ def test_a_column_in_other_units_is_no_other_share():
     assert any(np.allclose(values, target, rtol=1e-8) for values in found)
 
 
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(("of_rate", "of_steps"), [(1e-13, 1e11), (1e9, 1e-20), (1e-6, 1.0)])
+def test_shares_and_steps_may_be_in_units_far_from_ordinary(law, of_rate, of_steps):
+    given = columns()
+    target = evaluate(parse(law), given).values
+    given["r"], given["n"] = of_rate * given["r"], of_steps * given["n"]
+    given = problem_of(given, target)
+    found = [p for batch in GROWTH.propose(context_of(given)) for p in batch.proposals]
+    assert found[0].unexplained < 1e-20
+
+
+def test_in_ordinary_units_a_column_is_tried_as_it_is():
+    given = problem_of(columns(), columns()["p"] ** 2)
+    assert {str(growth.share.expression) for growth in growths(given)} == {"1 + r", "1 - r"}
+
+
 def test_what_is_above_one_is_no_share_and_without_exponentials_there_is_no_growth():
     assert growths(problem("x*y", low=1.0, high=3.0)) == []
     assert growths(problem("x*y", low=0.1, high=0.5, operators=("+", "*", "/"))) == []

@@ -213,11 +213,11 @@ class Context:
         """The same with another problem, from the start."""
         return replace(self, problem=problem, budget=Budget.of(0), reduced=True)
 
-    def run(self, *when: When) -> Iterator[tuple[Stage, Batch]]:
-        """The batches of all stages that have their turn: together, or after a level, where each looks at the formulas
-        so far."""
+    def run(self, *when: When, wanted: Callable[[Stage], bool] = lambda _: True) -> Iterator[tuple[Stage, Batch]]:
+        """The batches of all stages that have their turn and are `wanted`: together, or after a level, where each looks
+        at the formulas so far."""
         if When.AFTER_LEVEL not in when:
-            yield from ((self.stage(part.stage), batch) for part, batch in self.ask(self.parts(*when)))
+            yield from ((self.stage(part.stage), batch) for part, batch in self.ask(self.parts(*when, wanted=wanted)))
             return
         for stage in self.stages_at(*when):
             if stage.propose is not None:

@@ -3,7 +3,8 @@
 A power whose exponent is a column is an exponential, exp(n*log(1 + r)), and a bank that has functions of functions
 would be needed to have it. But r is a share: a rate or a probability, below one in size. So there are few pairs of such
 columns, and for each of them the product of powers beside `u**a * (u - 1)**b`, with u = (1 + r)**n, is one linear solve
-on logarithms. The powers a and b are tried one by one, as nearly the same can be said by others where there is noise.
+on logarithms. The powers a and b are tried one by one, as nearly the same can be said by others where there is noise. A
+column of numbers that are far from ordinary may be a share, or a number of steps, in other units.
 """
 
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from prunesymnet.structure.smooth import LinearPart
 Array = NDArray[np.float64]
 
 SHARE = 1.0  # sizes below it may be shares
+UNITS = np.array([1.0, 10.0, 100.0, 1000.0])  # numbers of steps up to thousands, shares down to a thousandth
 LARGEST = 100.0  # exponent: squares of larger exponentials leave the range of floats
 FOLLOWED = 4  # pairs that leave least, with any powers: in tables of shares alone there are dozens
 PROPOSED = 12  # the best: most others are the same with other powers
@@ -63,20 +65,31 @@ def growths(problem: Problem) -> list[Growth]:
     """(1 + r)**n and (1 - r)**n, for each two columns of which r may be a share."""
     if not {"exp", "log"} <= set(problem.operators) or problem.dimensions is not None:
         return []
-    columns = {
-        name: Term(values, Variable(name)) if (scale := problem.scales.get(name)) is None
-        else Term(scale * values, Constant(scale) * Variable(name))
-        for name, values in problem.columns.items()
-    }  # fmt: skip
     found = []
-    for n, r in permutations(columns.values(), 2):
-        if not np.abs(r.values).max() < SHARE:
-            continue
-        for share in (Term(1 + r.values, Constant(1) + r.expression), Term(1 - r.values, Constant(1) - r.expression)):
-            exponent = n * Term(np.log(share.values), apply("log", share.expression))
-            if 0 < np.abs(exponent.values).max() < LARGEST:
-                found.append(Growth(share, exponent))
+    for n, r in permutations(problem.columns, 2):
+        for steps, rate in product(_in_units(problem, n, UNITS), _in_units(problem, r, 1 / UNITS)):
+            if not np.abs(rate.values).max() < SHARE:
+                continue
+            for share in (
+                Term(1 + rate.values, Constant(1) + rate.expression),
+                Term(1 - rate.values, Constant(1) - rate.expression),
+            ):
+                exponent = steps * Term(np.log(share.values), apply("log", share.expression))
+                if 0 < np.abs(exponent.values).max() < LARGEST:
+                    found.append(Growth(share, exponent))
     return found
+
+
+def _in_units(problem: Problem, name: str, units: Array) -> Iterator[Term]:
+    """A column as the table has it; and if it is far from ordinary numbers there, with its largest value at about each
+    of some."""
+    values, scale = problem.columns[name], problem.scales.get(name)
+    if scale is None:
+        yield Term(values, Variable(name))
+        return
+    for unit in (scale, *units.tolist()):
+        if 0 < unit * np.abs(values).max() < np.inf:
+            yield Term(unit * values, Constant(unit) * Variable(name))
 
 
 def likeliest(found: list[Growth], columns: list[Term], y: Array, weights: Array) -> list[Growth]:
