@@ -26,7 +26,9 @@ from prunesymnet.structure.smooth import LinearPart
 Array = NDArray[np.float64]
 
 SHARE = 1.0  # sizes below it may be shares
-UNITS = np.array([1.0, 10.0, 100.0, 1000.0])  # numbers of steps from one to thousands, and shares from all to a thousandth
+UNITS = np.array(
+    [1.0, 10.0, 100.0, 1000.0]
+)  # numbers of steps from one to thousands, and shares from all to a thousandth
 LARGEST = 100.0  # exponent: squares of larger exponentials leave the range of floats
 FOLLOWED = 4  # pairs that leave least, with any powers: in tables of shares alone there are dozens
 PROPOSED = 12  # the best: most others are the same with other powers
