@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from prunesymnet.structure import relevance
 from prunesymnet.structure.relevance import Relevant, find_relevant, normal_scores
 
 
@@ -87,6 +88,16 @@ def test_waves_that_are_shorter_than_the_distance_between_rows_are_seen():
     found = find_relevant(given, np.sin(400 * given["b"] / given["e"]) + np.cos(150 * given["c"] ** 2))
     assert found.names == ("b", "c", "e")
     assert found.unexplained < 0.2
+
+
+def test_no_more_is_asked_than_what_can_be_spared(monkeypatch):
+    given = columns(3)
+    asked = []
+    find = relevance._taken
+    monkeypatch.setattr(relevance, "_taken", lambda *a: asked.append(a) or find(*a))
+    y = np.sin(30 * given["x0"] * given["x1"]) + given["x0"] + given["x2"]
+    assert set(find_relevant(given, y, spare=2).names) == {"x0", "x2"}
+    assert len(asked) == 1
 
 
 def test_noise_is_not_predicted():

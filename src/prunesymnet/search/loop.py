@@ -382,7 +382,7 @@ class _Search(TriesKinds):
         does not). It is asked when the quick stages are through, which most often find what there is."""
         if len(context.problem.columns) <= FEWER:
             return None
-        self.relevant = relevant_columns(context)
+        self.relevant = relevant_columns(context, FEWER)
         if len(context.problem.columns) < len(self.relevant.names) + FEWER:
             return None
         fewer = self.narrowed(context)

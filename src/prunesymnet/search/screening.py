@@ -34,14 +34,19 @@ CLEARLY = 6.0  # of the logarithm of the odds, beyond the best of so many pairs 
 BEAM, STEPS = 4, 4  # four products or eight nodes name at least as many columns as matter
 
 
-def relevant_columns(context: Context) -> Relevant:
-    """The columns that are needed to predict rows, of more than one."""
+def relevant_columns(context: Context, spare: int = 1) -> Relevant:
+    """The columns that are needed to predict rows, of more than one; no more is asked once fewer than `spare` are not
+    needed."""
     problem = context.problem
     if len(problem.columns) == 1:
         return Relevant()
     ranked = _by_correlation(problem)[:MOST_RELEVANT]
-    found = find_relevant({name: problem.columns[name] for name in ranked}, problem.y, context.check)
-    return found if is_sure(found) else _with_those_alone(context, found)
+    found = find_relevant({name: problem.columns[name] for name in ranked}, problem.y, context.check, spare=spare)
+    return (
+        found
+        if is_sure(found) or len(found.names) > len(problem.columns) - spare
+        else _with_those_alone(context, found)
+    )
 
 
 def _with_those_alone(context: Context, found: Relevant) -> Relevant:

@@ -62,21 +62,24 @@ class _Likely:
     unexplained: float
 
 
-def find_relevant(columns: Mapping[str, Array], y: Array, check: Callable[[], None] = lambda: None) -> Relevant:
-    """The columns that matter, with what they explain of the rows."""
+def find_relevant(
+    columns: Mapping[str, Array], y: Array, check: Callable[[], None] = lambda: None, *, spare: int = 1
+) -> Relevant:
+    """The columns that matter, with what they explain of the rows; no more is asked once it is clear that fewer than
+    `spare` of them do not."""
     rows = np.linspace(0, len(y) - 1, min(len(y), MOST_ROWS)).astype(int)
     varying = {name: column for name, column in columns.items() if np.ptp(column[rows]) > 0}
     if not varying or not np.ptp(y[rows]) > 0:
         return Relevant()
     found: list[Relevant] = []
     for table, targets in _ways(np.array([column[rows] for column in varying.values()]), y[rows]):
-        taken, unexplained = _taken(squares_of(table), targets, check)
+        taken, unexplained = _taken(squares_of(table), targets, check, len(columns) - spare + 1)
         found.append(Relevant(tuple(name for k, name in enumerate(varying) if k in taken), unexplained))
-        if unexplained < NEARLY_ALL:
+        if unexplained < NEARLY_ALL or len(taken) > len(columns) - spare:
             break
     best = min(found, key=lambda one: one.unexplained)
-    if best.unexplained < MUCH:
-        return best
+    if best.unexplained < MUCH or len(found[-1].names) > len(columns) - spare:
+        return best if best.unexplained < MUCH else found[-1]
     waves = find_waves(varying, normal_scores(y), check)
     said = [one for one in (best, *found) if one.unexplained < SAYS_NOTHING]
     names = {name for one in said for name in one.names} | {name for wave in waves for name in wave.names}
@@ -110,11 +113,14 @@ def _standard(values: Array) -> Array:
     return np.asarray(off / np.where(spread > 0, spread, 1.0))
 
 
-def _taken(squares: Array, targets: Array, check: Callable[[], None]) -> tuple[dict[int, float], float]:
-    """The columns that matter, each with its length, and the share of the variation that these leave."""
+def _taken(
+    squares: Array, targets: Array, check: Callable[[], None], most: int = MOST_TAKEN
+) -> tuple[dict[int, float], float]:
+    """The columns that matter, at most so many, each with its length, and the share of the variation that these
+    leave."""
     taken: dict[int, float] = {}
     (now,) = _likely(np.zeros((1, *squares.shape[1:])), targets)
-    while len(taken) < min(len(squares), MOST_TAKEN):
+    while len(taken) < min(len(squares), MOST_TAKEN, most):
         check()
         others = [k for k in range(len(squares)) if k not in taken]
         so_far = _covariance(squares, taken)
