@@ -29,9 +29,8 @@ from prunesymnet.structure.splines import BEYOND_KNOTS, basis, knots
 Array = NDArray[np.float64]
 
 STANDARD_ERRORS = 2.0  # by which residuals must grow with the target so that it is not by chance
-LARGEST_SHARE = (
-    1 / 3
-)  # three standard deviations below the law is 0: beyond, rows near 0 would count more than all others
+# Three standard deviations below the law is 0: with larger ones, rows near 0 would count more than all others.
+LARGEST_SHARE = 1 / 3
 NOT_SEEN = 0.1  # standard errors: so much off is nothing
 INNER_KNOTS = 2  # of a smooth curve through the rows: enough for a peak or a step
 
