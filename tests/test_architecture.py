@@ -48,7 +48,7 @@ ORDER = {
         "shapes", "constraints", "settings", "forms", "origin", "linear_model", "guesses", "between_rows", "prediction",
         "rows", "budget", "archive", "stages", "screening", "waiting", "fitting", "stopping", "error_shares",
         "outliers", "error_kinds", "finish", "result", "columns", "threads", "workers", "ahead", "contexts",
-        "trying_kinds", "loop", "live", "by_category", "frames", "templates", "all_rows",
+        "trying_kinds", "fewer_columns", "loop", "live", "by_category", "frames", "templates", "all_rows",
     ),
     "search.stages": (
         "base", "power_law", "polynomials", "growth", "groups", "beside", "networks", "unwrapping", "fixed_terms",

@@ -179,9 +179,9 @@ def test_a_level_ends_when_errors_are_counted_in_another_way(monkeypatch):
             ours.go_on_as(other)
 
     monkeypatch.setattr(_Search, "level", level)
-    monkeypatch.setattr("prunesymnet.search.loop.narrowed", lambda context, _: [context])
-    monkeypatch.setattr("prunesymnet.search.loop.is_sure", lambda _: True)
-    monkeypatch.setattr("prunesymnet.search.loop.ROOM", 0)  # one column is more
+    monkeypatch.setattr("prunesymnet.search.fewer_columns.narrowed", lambda context, _: [context])
+    monkeypatch.setattr("prunesymnet.search.fewer_columns.is_sure", lambda _: True)
+    monkeypatch.setattr("prunesymnet.search.fewer_columns.ROOM", 0)  # one column is more
     data = make_dataset(X, LAW * (1 + 0.02 * NOISE), names=["x"])
     search(data, SearchSettings(time_limit=600.0, exhaustive=ExhaustiveSettings(levels=2, without=SLOW)))
     assert seen == [True, True, True]  # of the first level one context of two, of the second both

@@ -85,7 +85,7 @@ def test_what_the_columns_that_matter_leave_is_not_noise_if_another_explains_it(
     rng = np.random.default_rng(0)
     given = {f"x{k}": column for k, column in enumerate(rng.uniform(1, 3, (count, 200)))}
     y = given["x1"] * given["x2"] + 0.02 * given["x3"] + 0.001 * rng.normal(size=200)
-    monkeypatch.setattr("prunesymnet.search.loop.relevant_columns", lambda *_: Relevant(("x1", "x2"), 0.01))
+    monkeypatch.setattr("prunesymnet.search.fewer_columns.relevant_columns", lambda *_: Relevant(("x1", "x2"), 0.01))
     found = search(table_of(given, y), SearchSettings(time_limit=float("inf"), max_fits=400))
     assert {"x1", "x2", "x3"} <= set(found.best.expression.variables)
 

@@ -19,6 +19,7 @@ from prunesymnet.search.error_shares import (
     bias_is_seen,
     grow_with_target,
     left_by_curve,
+    likely_share,
     makes_a_difference,
     share,
     share_of,
@@ -87,6 +88,11 @@ class Shares(ErrorKind):
         used = archive.rows.used
         predicted = evaluate(ranked[0].expression, used.columns).values
         return max(share(used, archive.error(ranked[0])), share_of(used, predicted)) <= LARGEST_SHARE
+
+    def may_be_believed(self, archive: Archive, to_beat: float) -> bool:
+        """Larger shares may as well be what a formula of the wrong form leaves: that is seen when the level is over."""
+        ranked, used = archive.by_length(), archive.rows.used
+        return bool(ranked) and share(used, archive.error(ranked[0])) <= likely_share(used.rows)
 
     def to_finish(self, rows: Rows, best: Fit) -> Rows:
         if not bias_is_seen(share(rows.used, best.mse), rows.used.rows):

@@ -31,6 +31,7 @@ Array = NDArray[np.float64]
 STANDARD_ERRORS = 2.0  # by which residuals must grow with the target so that it is not by chance
 # Three standard deviations below the law is 0: with larger ones, rows near 0 would count more than all others.
 LARGEST_SHARE = 1 / 3
+LIKELY_SHARE = 0.1  # of measurements; more is rare
 NOT_SEEN = 0.1  # standard errors: so much off is nothing
 INNER_KNOTS = 2  # of a smooth curve through the rows: enough for a peak or a step
 
@@ -64,6 +65,11 @@ def left_by_curve(data: Dataset) -> Array | None:
     ranks = _ranks(column)[None].astype(float)  # a curve may be steep where rows are close
     curve = basis(ranks, knots(ranks, INNER_KNOTS))[0]
     return np.asarray(data.y - curve @ np.linalg.lstsq(curve, data.y)[0])
+
+
+def likely_share(rows: int) -> float:
+    """How large shares may be before other formulas have been looked for; in few rows, chance makes them larger."""
+    return max(LIKELY_SHARE, 1 / math.sqrt(rows))
 
 
 def bias(share: float) -> float:

@@ -35,13 +35,20 @@ from prunesymnet.search.columns import SeenColumns, names_in
 from prunesymnet.search.constraints import Rules
 from prunesymnet.search.contexts import Contexts
 from prunesymnet.search.error_kinds import ALIKE, KINDS, ErrorKind
+from prunesymnet.search.fewer_columns import (
+    BEFORE_NOISE,
+    SCREENING,
+    SearchesFewerColumns,
+    any_stage,
+    is_quick,
+    is_slow,
+)
 from prunesymnet.search.finish import Finish
 from prunesymnet.search.fitting import Fitter, Known
 from prunesymnet.search.guesses import fitted_guess, read_guesses
 from prunesymnet.search.linear_model import linear, simplest_forms, telling_columns, varying
 from prunesymnet.search.result import SearchResult, Start, Update, Watcher
 from prunesymnet.search.rows import Rows
-from prunesymnet.search.screening import ROOM, is_sure, narrowed, relevant_columns, screen
 from prunesymnet.search.settings import PRESETS, SearchSettings, SearchStatus
 from prunesymnet.search.stages import Batch, Context, Stage, Training, When
 from prunesymnet.search.stages.base import SAYS_SOMETHING, Part, one_by_one
@@ -66,11 +73,6 @@ from prunesymnet.structure import Reduction
 from prunesymnet.structure.relevance import Relevant
 from prunesymnet.units import find_groups, units_of_constants
 
-SCREENING = Stage("columns", When.START)  # what is found while columns are chosen
-BEFORE_NOISE = ("groups", "pairs", "singles", "tails")  # stages of a level after which noise is looked for
-# Columns of a few that do not matter, at least, for the others to be searched alone: one that seems not to may be lost
-# in noise, and beside one there is room.
-FEWER = 2
 KINDS_ASKED = 4  # times in a level: whether errors are of another kind takes a tenth of a second
 FITS_AT_A_TIME = 16  # of those that waited, between two looks at whether to stop
 
@@ -123,20 +125,7 @@ def search(
         return _Search(rows, settings, rules, watch, start, limits, seen, tuple(map(seen.taken_in, guesses))).run()
 
 
-def _is_quick(stage: Stage) -> bool:
-    """Whether a stage of a level has its turn before noise is looked for."""
-    return stage.name in BEFORE_NOISE
-
-
-def _is_slow(stage: Stage) -> bool:
-    return not _is_quick(stage)
-
-
-def _any_stage(stage: Stage) -> bool:
-    return True
-
-
-class _Search(TriesKinds):
+class _Search(SearchesFewerColumns, TriesKinds):
     """The state of a search: the archive, the proposals that wait, and how far it has come."""
 
     def __init__(
@@ -274,8 +263,9 @@ class _Search(TriesKinds):
             return SearchStatus.EXACT if self.take(context.run(When.START), context) else SearchStatus.MAX_EPOCHS
         if self.groups is not None and not self.groups.columns and (ended := self.one_product(contexts[-1])):
             return ended
-        many = self.units is None and len(contexts[0].problem.columns) > ROOM
-        self.relevant = relevant_columns(contexts[0]) if many else Relevant()
+        many = self.units is None and not self.has_few_columns(contexts[0])
+        if many:
+            self.ask_which_matter(contexts[0])
         if self.first_stages(contexts):
             return SearchStatus.EXACT
         self.columns = tuple(contexts[-1].problem.columns)
@@ -297,24 +287,6 @@ class _Search(TriesKinds):
                     break
         return SearchStatus.EXACT if self.archive.exact else SearchStatus.FINISHED
 
-    def first_stages(self, contexts: list[Context]) -> bool:
-        """Choose columns where there are many, and run what comes before the levels; whether an exact formula ends the
-        search."""
-        levels, first = self.settings.exhaustive.levels, self.levels
-        for k in range(len(contexts)):
-            contexts[k], proposals = self.screened(contexts[k])
-            if proposals and self.take([(SCREENING, Batch(proposals))], contexts[k]):
-                return True
-            # What is nearly right is built on before anything else.
-            if self.guesses and not first and self.take(contexts[k].run(When.AFTER_LEVEL), contexts[k]):
-                return True
-            # What the first stages propose beside their best waits for the first level, which may find an exact
-            # formula.
-            fits = 0 if first < levels else self.settings.exhaustive.fits
-            if self.take(contexts[k].run(When.START), contexts[k], fits):
-                return True
-        return False
-
     def one_product(self, context: Context) -> SearchStatus | None:
         """Where the units leave one formula with a pure number, a product of powers of the columns: why that ends the
         search (None: it does not)."""
@@ -326,14 +298,6 @@ class _Search(TriesKinds):
             return SearchStatus.NOISE_FLOOR
         return None if self.units is not None and self.units.constants else SearchStatus.FINISHED
 
-    def screened(self, context: Context) -> tuple[Context, list[Proposal]]:
-        """With the columns that matter most, where there are many, and the formulas that say so."""
-        most = self.settings.exhaustive.columns
-        if len(context.problem.columns) <= most:
-            return context, []
-        names, proposals = screen(context, most, self.relevant.names, lambda found: self.fit_first(found, context))
-        return replace(context, problem=context.problem.only(names)), proposals
-
     def level(
         self, context: Context, level: int, progress: Progress, *, last: bool, alone: bool
     ) -> SearchStatus | None:
@@ -344,11 +308,11 @@ class _Search(TriesKinds):
         here = self.ahead.at(context, level)
         seen: list[Expression] = []
         otherwise: list[SearchStatus] = []
-        wanted: Callable[[Stage], bool] = _any_stage
-        if level == 0 and alone and self.units is None and len(here.problem.columns) <= ROOM:
-            if self.take(here.run(When.LEVEL, wanted=_is_quick), here):
+        wanted: Callable[[Stage], bool] = any_stage
+        if level == 0 and alone and self.units is None and self.has_few_columns(here):
+            if self.take(here.run(When.LEVEL, wanted=is_quick), here):
                 return SearchStatus.EXACT
-            archive, wanted = self.archive, _is_slow
+            archive, wanted = self.archive, is_slow
             ended = self.of_fewer(here, progress)
             if ended is not None or self.archive is not archive:  # errors are counted in another way now
                 return ended
@@ -376,31 +340,6 @@ class _Search(TriesKinds):
             return None if status is SearchStatus.FINISHED else status
         ended = self.with_other_errors() if last else None
         return None if ended is SearchStatus.FINISHED else ended
-
-    def of_fewer(self, context: Context, progress: Progress) -> SearchStatus | None:
-        """A level of the columns alone that matter, where several of a few do not; why that ends the search (None: it
-        does not). It is asked when the quick stages are through, which most often find what there is."""
-        if len(context.problem.columns) <= FEWER:
-            return None
-        self.relevant = relevant_columns(context, FEWER)
-        if len(context.problem.columns) < len(self.relevant.names) + FEWER:
-            return None
-        fewer = self.narrowed(context)
-        if fewer is None:
-            return SearchStatus.EXACT
-        levels = (self.level(one, context.budget.level, progress, last=False, alone=False) for one in fewer)
-        return next((ended for ended in levels if ended is not None), None)
-
-    def narrowed(self, context: Context) -> list[Context] | None:
-        """The context of the columns alone that matter, for whole levels, when its first stages are through; None if an
-        exact formula ends the search. Of columns that predict rows badly only the quick stages are run."""
-        fewer = narrowed(context, self.relevant)
-        if self.first_stages(fewer):
-            return None
-        if is_sure(self.relevant):
-            return fewer
-        ended = any(self.take(one.run(When.LEVEL, wanted=_is_quick), one) for one in fewer)
-        return None if ended else []
 
     def unless_noise(
         self,
