@@ -309,7 +309,9 @@ class _Search(SearchesFewerColumns, TriesKinds):
         seen: list[Expression] = []
         otherwise: list[SearchStatus] = []
         wanted: Callable[[Stage], bool] = any_stage
-        if level == 0 and alone and self.units is None and self.has_few_columns(here):
+        # Where it is in doubt whether errors are of this kind, there is no time for that.
+        asks = level == 0 and alone and self.units is None and self.to_beat is None
+        if asks and self.has_few_columns(here):
             if self.take(here.run(When.LEVEL, wanted=is_quick), here):
                 return SearchStatus.EXACT
             archive, wanted = self.archive, is_slow
