@@ -184,11 +184,12 @@ def error_of_offset(expression: Expression, data: Dataset) -> float:
 def without_likely_zero(expression: Expression, data: Dataset, errors: float) -> Expression | None:
     """A product without a free constant that is added in one of its factors, if that is 0 within so many standard
     errors; None if there is none."""
-    free = [id(node) for node in postorder(expression) if is_free(node)]
+    nodes, factors = postorder(expression), _factors(expression)
+    free = [id(node) for node in nodes if is_free(node)]
     added = {
         id(term): place
-        for place, node in enumerate(postorder(expression))
-        if isinstance(node, Apply) and node.operator.name in ("+", "-") and id(node) in _factors(expression)
+        for place, node in enumerate(nodes)
+        if id(node) in factors and isinstance(node, Apply) and node.operator.name in ("+", "-")
         for term in summands(node)
         if is_free(term)
     }
@@ -197,8 +198,7 @@ def without_likely_zero(expression: Expression, data: Dataset, errors: float) ->
     known = np.sqrt(np.diagonal(covariance(expression, data)))
     for k, constant in enumerate(free):
         if constant in added and abs(expression.constants[k]) <= errors * known[k]:
-            factor = postorder(expression)[added[constant]]
-            shorter = _without_constants(factor, abs(expression.constants[k]))
+            shorter = _without_constants(nodes[added[constant]], abs(expression.constants[k]))
             return None if shorter is None else replaced(expression, added[constant], shorter)
     return None
 
